@@ -10,7 +10,8 @@ from torch import Tensor
 
 from engine.cuda.device import CardDevice
 from engine.cuda.errors import OUT_OF_MEMORY, CardError
-from engine.cuda.layers import CardLayers, LayerPlaces, LayerRun, SequenceRows, cache_bytes, runs_of, weight_bytes
+from engine.cuda.layer_runs import LayerPlaces, LayerRun, SequenceRows, cache_bytes, runs_of, weight_bytes
+from engine.cuda.layers import CardLayers
 from engine.kernels.native import NativeKernel
 from engine.native.op_graph import STATES, GraphStep, OpKind
 from engine.translatable import msg

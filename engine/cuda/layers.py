@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from ctypes import c_float, c_int32, c_int64, c_uint64, c_void_p
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,28 +21,29 @@ from torch import Tensor
 from engine.cuda.commands import CommandList
 from engine.cuda.device import CardDevice
 from engine.cuda.errors import CardError
-from engine.cuda.matrices import CardMatrices, CardMatrix, nbytes_of, supports
+from engine.cuda.layer_runs import (
+    READ,
+    WRITTEN,
+    LayerRun,
+    SequenceRows,
+    first_read,
+    matrix_bytes,
+    range_of,
+    storage_of,
+    tensors_of,
+    weight_bytes,
+)
+from engine.cuda.matrices import CardMatrices, CardMatrix, supports
 from engine.cuda.operands import BLOCK
 from engine.kernels.activation import Activation
 from engine.kernels.native import expert_layout
 from engine.native.library import MatrixView
-from engine.native.op_graph import KINDS, NORMS, SCORES, Op, OpGraph, OpKind
+from engine.native.op_graph import KINDS, NORMS, Op, OpKind
 from engine.record.layout import ExpertSpec
 
 SPLITS = 16  # that the rows of a key head are split into
 QUERIES = 8  # of a key head, that a block takes
-MOST_HEAD, HEAD_STEP = 256, 64  # widths of heads that there are kernels for
-MOST_EXPERTS, MOST_TAKEN = 1024, 64  # of uh_route
 _WARPS, _LINE = 4, 64
-# By kind of op, which of what it keeps is read and written for a token; the rest are weights, or the processor's room.
-_READ = {
-    OpKind.NORM: (0,), OpKind.LINEAR: (1,), OpKind.ADD: (0, 1), OpKind.GATE: (0, 1), OpKind.ACTIVATE: (0, 1),
-    OpKind.HEADS: (0, 3, 4, 5), OpKind.ATTEND: (0,), OpKind.ROUTE: (0,),
-}  # fmt: skip
-_WRITTEN = {
-    OpKind.NORM: (1,), OpKind.LINEAR: (2,), OpKind.ADD: (0,), OpKind.GATE: (0,), OpKind.ACTIVATE: (2,),
-    OpKind.HEADS: (0, 5), OpKind.ATTEND: (2,), OpKind.ROUTE: (4, 5),
-}  # fmt: skip
 
 
 class _Copy(ctypes.Structure):
@@ -73,114 +74,6 @@ def _blocks(n: int) -> int:
     return -(-n // BLOCK)
 
 
-class SequenceRows(Protocol):
-    """What a sequence keeps (engine.models.layers.state.SequenceState). length: tokens whose rows are there. unchanged:
-    see there."""
-
-    length: int
-    unchanged: int
-
-    def pieces(self, number: int, start: int) -> list[Tensor]:
-        """Rows from `start` on of the buffer with this number, as views [heads, n, dim] in their order."""
-        ...
-
-    def prepared(self, tokens: int = 1) -> list[int]:
-        """Addresses for native code that takes it so many tokens further."""
-        ...
-
-
-@dataclass(frozen=True)
-class LayerPlaces:
-    """The layers of an open model. graphs: all of its ops, in their order. asked: what experts are asked with. tokens:
-    whose rows may lie on the card. trial: makes a sequence of random rows. follow: told what to call before each single
-    token; None: nothing.
-    """
-
-    graphs: Sequence[OpGraph]
-    asked: Sequence[Tensor]
-    tokens: int
-    kv_dtype: torch.dtype
-    trial: Callable[[int], SequenceRows]
-    follow: Callable[[Callable[[SequenceRows], None] | None], None]
-
-    def read_elsewhere(self, runs: Sequence[LayerRun]) -> list[Tensor]:
-        """Vectors that are read by something else than these runs."""
-        covered = {(id(run.graph), at) for run in runs for at in range(run.start, run.end)}
-        others = [op for g in self.graphs for at, op in enumerate(g.ops) if (id(g), at) not in covered]
-        return [*self.asked, *(t for op in others for t in op.keeps if isinstance(t, Tensor))]
-
-
-class LayerRun(NamedTuple):
-    """Ops start .. end - 1 of a graph, all of which there are kernels for."""
-
-    graph: OpGraph
-    start: int
-    end: int
-
-    @property
-    def ops(self) -> tuple[Op, ...]:
-        """They themselves."""
-        return self.graph.ops[self.start : self.end]
-
-
-def runs_of(graphs: Sequence[OpGraph]) -> list[LayerRun]:
-    """The longest runs with attention in them that the card can compute."""
-    return [run for graph in graphs for run in _cut(graph) if any(op.kind is OpKind.ATTEND for op in run.ops)]
-
-
-def _cut(graph: OpGraph) -> Iterator[LayerRun]:
-    start, finished = 0, set[int]()
-    kept: set[int] = set()  # storages of the run's keys and values, which ordinary memory writes to rows behind the run
-    for at, op in enumerate((*graph.ops, None)):
-        if op is not None and kept & {_storage(t) for t in _tensors(op, _WRITTEN.get(op.kind, ()))}:
-            yield LayerRun(graph, start, at)
-            start, finished, kept = at, set(), set()
-        if op is not None and op.kind is OpKind.HEADS and computes(op):
-            finished.add(op.n[0])
-            kept |= {_storage(t) for t in _tensors(op, (0, 5))}
-        # Rows that heads were not written to on the card are not met there.
-        apart = op is not None and op.kind is OpKind.ATTEND and op.n[0] not in finished
-        if op is None or apart or not computes(op):
-            yield LayerRun(graph, start, at)
-            start, finished, kept = at + 1, set(), set()
-
-
-def computes(op: Op) -> bool:
-    """Whether there is a kernel for it."""
-    n = op.n
-    match op.kind:
-        case OpKind.LINEAR:
-            view = op.keeps[0]
-            return isinstance(view, MatrixView) and (view.kind >= 16 or supports(view))
-        case OpKind.HEADS:
-            return n[3] <= MOST_HEAD and n[3] % HEAD_STEP == 0 and (NORMS[n[4]] != "full" or not (n[5] or n[9]))
-        case OpKind.ATTEND:
-            return n[3] <= MOST_HEAD and n[3] % HEAD_STEP == 0
-        case OpKind.ROUTE:
-            plain = SCORES[n[2]] != "sparsemixer" and n[3] == 1
-            return plain and n[0] <= MOST_EXPERTS and n[1] <= MOST_TAKEN
-        case OpKind.ACTIVATE:
-            return KINDS[n[1]] != "gelu"  # of which kernels have another erfc
-        case kind:
-            return kind in _READ
-
-
-def cache_bytes(runs: Sequence[LayerRun], tokens: int, kv_dtype: torch.dtype) -> int:
-    """Bytes of the keys and values of so many tokens on the card."""
-    heads = [op for run in runs for op in run.ops if op.kind is OpKind.HEADS]
-    return sum(2 * op.n[2] * op.n[3] * tokens * kv_dtype.itemsize for op in heads)
-
-
-def weight_bytes(runs: Sequence[LayerRun]) -> int:
-    """Bytes of the matrices on the card."""
-    views = [op.keeps[0] for run in runs for op in run.ops if op.kind is OpKind.LINEAR]
-    return sum(_matrix_bytes(view) for view in views if isinstance(view, MatrixView))
-
-
-def _matrix_bytes(view: MatrixView) -> int:
-    return view.rows * view.cols * view.kind // 8 if view.kind >= 16 else nbytes_of(view)
-
-
 @dataclass(frozen=True)
 class _Made:
     """A run as native code takes it. kept: what it points to."""
@@ -208,8 +101,8 @@ class _Frame:
 
     def note(self, tensor: Tensor) -> None:
         """This one has a place."""
-        start, end = _range(tensor)
-        span = self.spans.setdefault(_storage(tensor), [start, end])
+        start, end = range_of(tensor)
+        span = self.spans.setdefault(storage_of(tensor), [start, end])
         span[0], span[1] = min(span[0], start), max(span[1], end)
 
     def lay_out(self, order: Sequence[int]) -> None:
@@ -221,33 +114,8 @@ class _Frame:
 
     def offset(self, tensor: Tensor) -> int:
         """From the start of the frame."""
-        storage = _storage(tensor)
+        storage = storage_of(tensor)
         return self.at[storage] + tensor.data_ptr() - self.spans[storage][0]
-
-
-def _storage(tensor: Tensor) -> int:
-    return tensor.untyped_storage().data_ptr()
-
-
-def _range(tensor: Tensor) -> tuple[int, int]:
-    """Of a token's vector, in ordinary memory: the first row where there are several."""
-    start = tensor.data_ptr()
-    return start, start + tensor[0].numel() * tensor.element_size()
-
-
-def _tensors(op: Op, which: Sequence[int]) -> list[Tensor]:
-    found = [op.keeps[i] for i in which if i < len(op.keeps)]
-    return [own for own in found if isinstance(own, Tensor)]
-
-
-def _first_read(run: LayerRun) -> set[int]:
-    """Storages that a run reads before it has written to them."""
-    read: set[int] = set()
-    written: set[int] = set()
-    for op in run.ops:
-        read |= {s for t in _tensors(op, _READ[op.kind]) if (s := _storage(t)) not in written}
-        written |= {_storage(t) for t in _tensors(op, _WRITTEN[op.kind])}
-    return read
 
 
 class CardLayers:
@@ -299,13 +167,13 @@ class CardLayers:
         """What goes there first, then what also comes back, what only comes back, and the rest."""
         self._frame = _Frame()
         for op in ops:
-            for tensor in (*_tensors(op, _READ[op.kind]), *_tensors(op, _WRITTEN[op.kind])):
+            for tensor in (*tensors_of(op, READ[op.kind]), *tensors_of(op, WRITTEN[op.kind])):
                 self._frame.note(tensor)
-        into = set[int]().union(*map(_first_read, self.runs))
+        into = set[int]().union(*map(first_read, self.runs))
         # What is left to do here where a card computed heads: keys and values are written to their rows.
-        kept = [t for op in ops if op.kind is OpKind.HEADS for t in _tensors(op, (0, 5))]
-        written = {_storage(t) for op in ops for t in _tensors(op, _WRITTEN[op.kind])}
-        back = written & (into | {_storage(t) for t in (*read, *kept)})
+        kept = [t for op in ops if op.kind is OpKind.HEADS for t in tensors_of(op, (0, 5))]
+        written = {storage_of(t) for op in ops for t in tensors_of(op, WRITTEN[op.kind])}
+        back = written & (into | {storage_of(t) for t in (*read, *kept)})
         self._into, self._back = sorted(into, key=back.__contains__), sorted(back, key=into.__contains__, reverse=True)
         self._frame.lay_out(list(dict.fromkeys((*self._into, *self._back, *self._frame.spans))))
         self._position_at = self._frame.nbytes
@@ -362,7 +230,7 @@ class CardLayers:
 
     def _back_of(self, run: LayerRun) -> list[int]:
         """What a run writes to ordinary memory; all else there stays as it is."""
-        written = {_storage(t) for op in run.ops for t in _tensors(op, _WRITTEN[op.kind])}
+        written = {storage_of(t) for op in run.ops for t in tensors_of(op, WRITTEN[op.kind])}
         return [storage for storage in self._back if storage in written]
 
     def _end(self, storages: Sequence[int]) -> int:
@@ -415,7 +283,7 @@ class CardLayers:
             matrix = self._held.get(key) or self._held.setdefault(key, self.matrices.place(view))
             self.matrices.multiply(commands, view, matrix.block, matrix.layout, int(x.value), int(y.value))
             return
-        weights = c_uint64(self._bytes(view.codes[0], _matrix_bytes(view)))
+        weights = c_uint64(self._bytes(view.codes[0], matrix_bytes(view)))
         bias = c_uint64(self._bytes(view.bias, 4 * view.rows) if view.bias else 0)
         shape = c_int32(view.rows), c_int32(view.cols), c_int32(view.kind)
         self._run(commands, "uh_raw", (-(-view.rows // _WARPS),), x, weights, bias, y, *shape)

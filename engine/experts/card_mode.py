@@ -11,7 +11,7 @@ from engine.cuda.driver import Driver
 from engine.cuda.errors import CardError
 from engine.cuda.expert_kernels import ExpertKernels, supports
 from engine.cuda.layer_proof import open_layers
-from engine.cuda.layers import LayerPlaces
+from engine.cuda.layer_runs import LayerPlaces
 from engine.cuda.linears import CardLinears, LinearPlace
 from engine.cuda.ptx_files import ptx_for
 from engine.cuda.ring import PinnedRing

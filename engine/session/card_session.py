@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from engine.cuda.driver import open_driver
 from engine.cuda.errors import CardError
-from engine.cuda.layers import LayerPlaces, SequenceRows
+from engine.cuda.layer_runs import LayerPlaces, SequenceRows
 from engine.cuda.linears import LinearPlace
 from engine.errors import UnderhillError, as_error
 from engine.experts.card_mode import CardMode

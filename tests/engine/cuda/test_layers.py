@@ -17,7 +17,8 @@ from engine.cuda.device import CardDevice
 from engine.cuda.driver import Driver
 from engine.cuda.errors import CardError
 from engine.cuda.layer_proof import open_layers
-from engine.cuda.layers import CardLayers, LayerPlaces, LayerRun, SequenceRows, cache_bytes, runs_of, weight_bytes
+from engine.cuda.layer_runs import LayerPlaces, LayerRun, SequenceRows, cache_bytes, runs_of, weight_bytes
+from engine.cuda.layers import CardLayers
 from engine.cuda.ptx_files import read_ptx
 from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder

@@ -1,0 +1,162 @@
+"""Which ops of a decoder a graphics card computes for single tokens, in which runs, and what they take there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from engine.cuda.matrices import nbytes_of, supports
+from engine.native.library import MatrixView
+from engine.native.op_graph import KINDS, NORMS, SCORES, Op, OpGraph, OpKind
+
+MOST_HEAD, HEAD_STEP = 256, 64  # widths of heads that there are kernels for
+MOST_EXPERTS, MOST_TAKEN = 1024, 64  # of uh_route
+# By kind of op, which of what it keeps is read and written for a token; the rest are weights, or the processor's room.
+READ = {
+    OpKind.NORM: (0,), OpKind.LINEAR: (1,), OpKind.ADD: (0, 1), OpKind.GATE: (0, 1), OpKind.ACTIVATE: (0, 1),
+    OpKind.HEADS: (0, 3, 4, 5), OpKind.ATTEND: (0,), OpKind.ROUTE: (0,),
+}  # fmt: skip
+WRITTEN = {
+    OpKind.NORM: (1,), OpKind.LINEAR: (2,), OpKind.ADD: (0,), OpKind.GATE: (0,), OpKind.ACTIVATE: (2,),
+    OpKind.HEADS: (0, 5), OpKind.ATTEND: (2,), OpKind.ROUTE: (4, 5),
+}  # fmt: skip
+
+
+class SequenceRows(Protocol):
+    """What a sequence keeps (engine.models.layers.state.SequenceState). length: tokens whose rows are there. unchanged:
+    see there."""
+
+    length: int
+    unchanged: int
+
+    def pieces(self, number: int, start: int) -> list[Tensor]:
+        """Rows from `start` on of the buffer with this number, as views [heads, n, dim] in their order."""
+        ...
+
+    def prepared(self, tokens: int = 1) -> list[int]:
+        """Addresses for native code that takes it so many tokens further."""
+        ...
+
+
+@dataclass(frozen=True)
+class LayerPlaces:
+    """The layers of an open model. graphs: all of its ops, in their order. asked: what experts are asked with. tokens:
+    whose rows may lie on the card. trial: makes a sequence of random rows. follow: told what to call before each single
+    token; None: nothing.
+    """
+
+    graphs: Sequence[OpGraph]
+    asked: Sequence[Tensor]
+    tokens: int
+    kv_dtype: torch.dtype
+    trial: Callable[[int], SequenceRows]
+    follow: Callable[[Callable[[SequenceRows], None] | None], None]
+
+    def read_elsewhere(self, runs: Sequence[LayerRun]) -> list[Tensor]:
+        """Vectors that are read by something else than these runs."""
+        covered = {(id(run.graph), at) for run in runs for at in range(run.start, run.end)}
+        others = [op for g in self.graphs for at, op in enumerate(g.ops) if (id(g), at) not in covered]
+        return [*self.asked, *(t for op in others for t in op.keeps if isinstance(t, Tensor))]
+
+
+class LayerRun(NamedTuple):
+    """Ops start .. end - 1 of a graph, all of which there are kernels for."""
+
+    graph: OpGraph
+    start: int
+    end: int
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        """They themselves."""
+        return self.graph.ops[self.start : self.end]
+
+
+def runs_of(graphs: Sequence[OpGraph]) -> list[LayerRun]:
+    """The longest runs with attention in them that the card can compute."""
+    return [run for graph in graphs for run in _cut(graph) if any(op.kind is OpKind.ATTEND for op in run.ops)]
+
+
+def _cut(graph: OpGraph) -> Iterator[LayerRun]:
+    start, finished = 0, set[int]()
+    kept: set[int] = set()  # storages of the run's keys and values, which ordinary memory writes to rows behind the run
+    for at, op in enumerate((*graph.ops, None)):
+        if op is not None and kept & {storage_of(t) for t in tensors_of(op, WRITTEN.get(op.kind, ()))}:
+            yield LayerRun(graph, start, at)
+            start, finished, kept = at, set(), set()
+        if op is not None and op.kind is OpKind.HEADS and computes(op):
+            finished.add(op.n[0])
+            kept |= {storage_of(t) for t in tensors_of(op, (0, 5))}
+        # Rows that heads were not written to on the card are not met there.
+        apart = op is not None and op.kind is OpKind.ATTEND and op.n[0] not in finished
+        if op is None or apart or not computes(op):
+            yield LayerRun(graph, start, at)
+            start, finished, kept = at + 1, set(), set()
+
+
+def computes(op: Op) -> bool:
+    """Whether there is a kernel for it."""
+    n = op.n
+    match op.kind:
+        case OpKind.LINEAR:
+            view = op.keeps[0]
+            return isinstance(view, MatrixView) and (view.kind >= 16 or supports(view))
+        case OpKind.HEADS:
+            return n[3] <= MOST_HEAD and n[3] % HEAD_STEP == 0 and (NORMS[n[4]] != "full" or not (n[5] or n[9]))
+        case OpKind.ATTEND:
+            return n[3] <= MOST_HEAD and n[3] % HEAD_STEP == 0
+        case OpKind.ROUTE:
+            plain = SCORES[n[2]] != "sparsemixer" and n[3] == 1
+            return plain and n[0] <= MOST_EXPERTS and n[1] <= MOST_TAKEN
+        case OpKind.ACTIVATE:
+            return KINDS[n[1]] != "gelu"  # of which kernels have another erfc
+        case kind:
+            return kind in READ
+
+
+def cache_bytes(runs: Sequence[LayerRun], tokens: int, kv_dtype: torch.dtype) -> int:
+    """Bytes of the keys and values of so many tokens on the card."""
+    heads = [op for run in runs for op in run.ops if op.kind is OpKind.HEADS]
+    return sum(2 * op.n[2] * op.n[3] * tokens * kv_dtype.itemsize for op in heads)
+
+
+def weight_bytes(runs: Sequence[LayerRun]) -> int:
+    """Bytes of the matrices on the card."""
+    views = [op.keeps[0] for run in runs for op in run.ops if op.kind is OpKind.LINEAR]
+    return sum(matrix_bytes(view) for view in views if isinstance(view, MatrixView))
+
+
+def matrix_bytes(view: MatrixView) -> int:
+    """Bytes of a matrix on the card."""
+    return view.rows * view.cols * view.kind // 8 if view.kind >= 16 else nbytes_of(view)
+
+
+def storage_of(tensor: Tensor) -> int:
+    """The address of the memory that a tensor is a view of."""
+    return tensor.untyped_storage().data_ptr()
+
+
+def range_of(tensor: Tensor) -> tuple[int, int]:
+    """Of a token's vector, in ordinary memory: the first row where there are several."""
+    start = tensor.data_ptr()
+    return start, start + tensor[0].numel() * tensor.element_size()
+
+
+def tensors_of(op: Op, which: Sequence[int]) -> list[Tensor]:
+    """Those of what an op keeps that are tensors, by their places."""
+    found = [op.keeps[i] for i in which if i < len(op.keeps)]
+    return [own for own in found if isinstance(own, Tensor)]
+
+
+def first_read(run: LayerRun) -> set[int]:
+    """Storages that a run reads before it has written to them."""
+    read: set[int] = set()
+    written: set[int] = set()
+    for op in run.ops:
+        read |= {s for t in tensors_of(op, READ[op.kind]) if (s := storage_of(t)) not in written}
+        written |= {storage_of(t) for t in tensors_of(op, WRITTEN[op.kind])}
+    return read
