@@ -1,6 +1,6 @@
 """CoServe against LRU with first come, first served: twelve models in chains, in memory that holds a quarter of them.
 
-    python -m tests.benchmarks.coserve [--requests 400] [--json]
+    python -m tests.benchmarks.coserve [--requests 300] [--json]
 
 The built-in model in 12 variants, each with other weights. As in the paper's figure 2, eight of them answer first, some
 more often than others; to half of those answers one of four others answers again. Requests arrive every 4 ms, as in the
@@ -105,12 +105,12 @@ class Grouped(request_queue.RequestQueue):
 class Lru(pool.Pool):
     """The model used least recently leaves as a whole, until there is room."""
 
-    def _idle(self, key: str, but: Any) -> list[Any]:
-        return [one for one in self._models.values() if not one.leases and one is not but]
+    def idle(self, key: str, but: Any) -> list[Any]:
+        return [one for one in self if not one.leases and one is not but]
 
     def _make_room(self, wanted: int, chosen: pool.Chosen, key: str, known: Any = None) -> None:
         missing = wanted - self._memory.free(chosen)
-        for one in self._idle(key, known):
+        for one in self.idle(key, known):
             if missing > 0:
                 missing -= one.parts.total
                 self._close(one)
@@ -171,7 +171,7 @@ class Memory(model_memory.ModelMemory):
 
     def free(self, chosen: pool.Chosen) -> int:
         """See ModelMemory."""
-        return Memory.nbytes - sum(one.parts.total for one in Memory.pool._models.values())
+        return Memory.nbytes - sum(one.parts.total for one in Memory.pool)
 
     def demand(self, model: str, chosen: pool.Chosen) -> int | None:
         """See ModelMemory."""
@@ -187,13 +187,13 @@ def serving(way: str, watch: Stopwatch) -> Iterator[None]:
         put, take, urgent = (watch.timed(getattr(queue, name)) for name in ("put", "take", "urgent"))
 
     class Models(models):  # type: ignore[valid-type, misc]
-        _idle, _share = (watch.timed(getattr(models, name)) for name in ("_idle", "_share"))
+        idle, _share = (watch.timed(getattr(models, name)) for name in ("idle", "_share"))
 
         def acquire(self, model: str, chosen: pool.Chosen, report: pool.Report) -> Any:
             """As Pool; plans know nothing of Memory, so what it leaves for experts is said here."""
             Memory.pool = self
             found = super().acquire(model, chosen, report)
-            others = sum(one.parts.total for one in self._models.values() if one is not found)
+            others = sum(one.parts.total for one in self if one is not found)
             left = Memory.nbytes - others - found.parts.dense - found.parts.context
             if left < found.parts.whole:
                 found.keep_experts(max(found.parts.least, left))
@@ -298,13 +298,13 @@ def child(way: str, count: int, part: int, parts: int) -> dict[str, float]:
         try:
             driver.engine.send(protocol.LoadModel("load", name_of(0), chosen))
             driver.result("load")
-            Memory.whole = _bytes_of(driver.engine._current)
+            Memory.whole = _bytes_of(next(iter(driver.engine.models.pool)))
             driver.engine.send(protocol.UnloadModel("unload"))
             driver.result("unload")
             Memory.nbytes = int(SHARE * (FIRST + THEN) * Memory.whole / parts)
-            before, watch.seconds = driver.engine._models.pool.opened, 0.0
+            before, watch.seconds = driver.engine.models.pool.opened, 0.0
             seconds, answers = driver.serve(mine)
-            switches = driver.engine._models.pool.opened - before
+            switches = driver.engine.models.pool.opened - before
         finally:
             driver.engine.close(60)
     return {"seconds": seconds, "answers": answers, "switches": switches, "scheduling": watch.seconds}
@@ -319,7 +319,7 @@ def back() -> dict[str, float]:
         try:
             driver.engine.send(protocol.LoadModel("load", name_of(0), chosen))
             driver.result("load")
-            Memory.whole = _bytes_of(driver.engine._current)
+            Memory.whole = _bytes_of(next(iter(driver.engine.models.pool)))
             Memory.nbytes = Memory.whole  # of two
             cold, again = [], []
             for turn in range(TURNS):
@@ -335,9 +335,8 @@ def back() -> dict[str, float]:
     return {"cold": median(cold), "back": median(again), "ratio": median(again) / median(cold)}
 
 
-def _bytes_of(opened: model_manager.OpenModel | None) -> int:
+def _bytes_of(opened: model_manager.OpenModel) -> int:
     """Of a model, all in memory, with contexts of as many conversations as it keeps."""
-    assert opened is not None
     return opened.parts.dense + opened.parts.context * (1 + MOST_BESIDE) + opened.parts.whole
 
 
@@ -403,7 +402,7 @@ def measure(way: str, count: int) -> dict[str, float]:
 
 def _options() -> argparse.ArgumentParser:
     options = arguments(__doc__, "folder")
-    options.add_argument("--requests", type=int, default=400, help="answers in all")
+    options.add_argument("--requests", type=int, default=300, help="answers in all")
     options.add_argument("--ways", default=",".join(WAYS), help="those to measure, separated by commas")
     options.add_argument("--way", choices=(*WAYS, "back"), help=argparse.SUPPRESS)
     options.add_argument("--part", default="0/1", help=argparse.SUPPRESS)
