@@ -131,6 +131,7 @@ def _save(save: Callable[[Path], None], file: str, what: str) -> None:
         ) from e
 
 
+NEW_CHAT = "/new"
 HELP = "Commands: /new starts over, /stats shows what the last answer took, /exit leaves. Ctrl+C stops an answer."
 
 
@@ -227,29 +228,47 @@ def _converse(
     for sentence in (card.note, *card.plan):
         if sentence:
             say(sentence)
-    say(HELP)
     messages = list(system)
-    stats: Stats | None = None
     chat = 0
-    while True:
-        try:
-            line = input("\nyou> ").strip() if sys.stdin.isatty() else input().strip()
-        except EOFError:
-            return 0
-        if line in ("/exit", "/quit"):
-            return 0
-        if line == "/new":
+    lines = TypedLines()
+    for line in lines:
+        if line == NEW_CHAT:
             messages, chat = list(system), chat + 1
-            say("New chat.")
-        elif line == "/stats":
-            say("\n".join(summary(stats)) if stats else "No answer yet.")
-        elif line.startswith("/"):
-            say(HELP)
-        elif line:
-            messages.append(Message("user", line))
-            stats = _turn(session, args, messages, sampling, str(chat))
-            if kept is not None:
-                kept.answered()
+            continue
+        messages.append(Message("user", line))
+        lines.last = _turn(session, args, messages, sampling, str(chat))
+        if kept is not None:
+            kept.answered()
+    return 0
+
+
+class TypedLines:
+    """What a person types until they leave: messages, and NEW_CHAT where they begin anew. Iterate once.
+
+    last: Stats of the last answer, None where there is none; to be set by who answers.
+    """
+
+    def __init__(self) -> None:
+        self.last: Stats | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        say(HELP)
+        while True:
+            try:
+                line = (input("\nyou> ") if sys.stdin.isatty() else input()).strip()
+            except EOFError:
+                return
+            if line in ("/exit", "/quit"):
+                return
+            if line == NEW_CHAT:
+                say("New chat.")
+                yield line
+            elif line == "/stats":
+                say("\n".join(summary(self.last)) if self.last else "No answer yet.")
+            elif line.startswith("/"):
+                say(HELP)
+            elif line:
+                yield line
 
 
 def _turn(

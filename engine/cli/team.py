@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine import client, protocol, settings
 from engine.cli import chat
-from engine.cli.chat import HELP, as_json, interrupts, summary
+from engine.cli.chat import NEW_CHAT, TypedLines, as_json, interrupts
 from engine.cli.main import given
 from engine.cli.output import say, table
 from engine.errors import Kind, UnderhillError
@@ -84,33 +84,23 @@ def _once(args: argparse.Namespace, asker: _Asker, system: list[Message]) -> int
 
 
 def _converse(args: argparse.Namespace, asker: _Asker, system: list[Message]) -> int:
-    say(HELP)
-    messages, stats = list(system), None
-    while True:
-        try:
-            line = (input("\nyou> ") if sys.stdin.isatty() else input()).strip()
-        except EOFError:
-            return 0
-        if line in ("/exit", "/quit"):
-            return 0
-        if line == "/new":
+    messages: list[Message] = list(system)
+    lines = TypedLines()
+    for line in lines:
+        if line == NEW_CHAT:
             messages = list(system)
-            say("New chat.")
-        elif line == "/stats":
-            say("\n".join(summary(stats)) if stats else "No answer yet.")
-        elif line.startswith("/"):
-            say(HELP)
-        elif line:
-            messages.append(Message("user", line))
-            try:
-                stats, _ = asker.answer(tuple(messages), show=True)
-            except UnderhillError as error:
-                say(f"{error.sentence} {error.action}")
-                stats = None
-            if stats is None:
-                messages.pop()
-            else:
-                messages.append(Message("assistant", stats.text, stats.token_ids))
+            continue
+        messages.append(Message("user", line))
+        try:
+            lines.last = stats = asker.answer(tuple(messages), show=True)[0]
+        except UnderhillError as error:
+            say(f"{error.sentence} {error.action}")
+            lines.last = stats = None
+        if stats is None:
+            messages.pop()
+        else:
+            messages.append(Message("assistant", stats.text, stats.token_ids))
+    return 0
 
 
 class _Asker:
