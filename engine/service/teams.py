@@ -117,12 +117,11 @@ class TeamAnswer:
         self._emit(protocol.TeamChanged(self._command.id, self._reports(run)))
 
     def _reports(self, run: TeamRun) -> tuple[protocol.StepReport, ...]:
-        from engine.generation.turns import without_thought
         from engine.teams.runner import chosen
 
         def said(number: int, choices: tuple[str, ...]) -> str:
             text = self._texts.get(number, "")
-            return chosen(without_thought(text).strip(), choices) if choices else text
+            return chosen(text, choices) if choices else text
 
         return tuple(
             protocol.StepReport(
@@ -138,8 +137,10 @@ class TeamAnswer:
 
         last: Stats of the step that was stopped, None where it had not begun.
         """
+        from engine.teams.runner import STOPPED
+
         if isinstance(last, protocol.Stats):
-            number = run.states.index("stopped")
+            number = run.states.index(STOPPED)
             self._stats[number], self._texts[number] = last, last.text
         said = [n for n, stats in self._stats.items() if stats.text and not run.team.steps[n].note]
         if not self._stats:

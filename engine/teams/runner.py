@@ -62,8 +62,8 @@ class TeamRun:
         """What the step that was asked has said, its thought included."""
         step = self.team.steps[self._at]
         self.states[self._at] = DONE
-        words = without_thought(text).strip()
-        self._last = self._facts.said[step.name] = chosen(words, step.choices) if step.choices else words
+        words = chosen(text, step.choices) if step.choices else without_thought(text).strip()
+        self._last = self._facts.said[step.name] = words
         after = self._after(step)
         for number in range(self._at + 1, after):
             self.states[number] = SKIPPED
@@ -106,8 +106,9 @@ class TeamRun:
         return HOLE.sub(lambda hole: values.get(hole[1], hole[0]), tell)
 
 
-def chosen(words: str, choices: Sequence[str]) -> str:
-    """Which of the choices was made; as it was said where it is none of them."""
+def chosen(text: str, choices: Sequence[str]) -> str:
+    """Which of the choices was made by what a step has said, its thought included; as it was said where it is none."""
+    words = without_thought(text).strip()
     try:
         value = json.loads(words)
     except (ValueError, RecursionError):
