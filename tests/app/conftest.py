@@ -191,6 +191,32 @@ def main_queue(qapp: QApplication) -> Iterator[MainThreadQueue]:
 
 
 @pytest.fixture
+def launch_real(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], Application]]:
+    """launch_real(): the whole app with a real engine of its own, as it was left; one at a time."""
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "UNDERHILL_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    running: list[Application] = []
+
+    def make() -> Application:
+        end()
+        running.append(Application(qapp, lived_in(tmp_path / "window")))
+        running[0].window.resize(1180, 760)
+        running[0].open()
+        return running[0]
+
+    def end() -> None:
+        while running:
+            underhill = running.pop()
+            underhill.window.close()
+            underhill.close()
+
+    yield make
+    end()
+
+
+@pytest.fixture
 def launch(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[..., Application]]:
     """launch(**values of the fake engine): a window with its model open; it is closed after the test.
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import httpx2 as httpx
 import pytest
 from PySide6.QtCore import QThread
-from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit
+from PySide6.QtWidgets import QCheckBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.settings.dialog import SettingsDialog
 from engine import resources
-from tests.app.homes import lived_in
 from tests.waiting import LONGEST
 
 pytestmark = [
@@ -27,30 +25,6 @@ ASK = {
     "model": "builtin", "messages": [{"role": "user", "content": "Hello! Who are you?"}], "temperature": 0,
     "max_tokens": 12,
 }  # fmt: skip
-
-
-@pytest.fixture
-def launch(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Application]]:
-    """launch(): the whole app with an engine of its own, as it was left; one at a time."""
-    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path))
-    running: list[Application] = []
-
-    def make() -> Application:
-        end()
-        running.append(Application(qapp, lived_in(tmp_path / "window")))
-        running[0].window.resize(1180, 760)
-        running[0].open()
-        return running[0]
-
-    def end() -> None:
-        while running:
-            underhill = running.pop()
-            underhill.window.close()
-            underhill.close()
-
-    yield make
-    end()
 
 
 class Program(QThread):
@@ -85,9 +59,9 @@ def free_port() -> int:
 
 
 def test_a_program_is_answered_from_the_switch_on_to_the_switch_off_and_after_a_restart(
-    qtbot: QtBot, launch: Callable[[], Application]
+    qtbot: QtBot, launch_real: Callable[[], Application]
 ) -> None:
-    underhill = launch()
+    underhill = launch_real()
     qtbot.waitUntil(lambda: underhill.models.state in ("ready", "failed"), timeout=120_000)
     page = at_server_page(underhill).server
     editors = {editor.setting.name: editor.control for editor in page.editors}
@@ -111,7 +85,7 @@ def test_a_program_is_answered_from_the_switch_on_to_the_switch_off_and_after_a_
         httpx.get(f"http://127.0.0.1:{number}/health", timeout=LONGEST)
 
     starts.setChecked(True)
-    again = launch()
+    again = launch_real()
     qtbot.waitUntil(lambda: again.window.header.server.isVisible() or bool(again.window.banners.banners))
     assert answer(qtbot, f"http://127.0.0.1:{number}/v1") == first
     page = at_server_page(again).server

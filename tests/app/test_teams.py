@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import backend
 from app.application import Application
 from engine import protocol, resources
-from tests.app.homes import lived_in
 from tests.waiting import LONGEST
 
 pytestmark = [
@@ -21,30 +19,6 @@ pytestmark = [
     pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here"),
 ]
 TWO = protocol.Team("Two of us", (protocol.TeamStep("First"), protocol.TeamStep("Second", "", "{message} {First}")))
-
-
-@pytest.fixture
-def launch(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Application]]:
-    """launch(): the whole app with an engine of its own, as it was left; one at a time."""
-    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "UNDERHILL_HOME"):
-        monkeypatch.setenv(name, str(tmp_path))
-    running: list[Application] = []
-
-    def make() -> Application:
-        end()
-        running.append(Application(qapp, lived_in(tmp_path / "window")))
-        running[0].window.resize(1180, 760)
-        running[0].open()
-        return running[0]
-
-    def end() -> None:
-        while running:
-            underhill = running.pop()
-            underhill.window.close()
-            underhill.close()
-
-    yield make
-    end()
 
 
 def ready(qtbot: QtBot, underhill: Application) -> None:
@@ -78,8 +52,10 @@ def picture(underhill: Application, name: str) -> None:
         underhill.window.grab().save(f"{folder}/{name}.png")
 
 
-def test_a_team_answers_is_shown_step_by_step_and_there_again(launch: Callable[[], Application], qtbot: QtBot) -> None:
-    underhill = launch()
+def test_a_team_answers_is_shown_step_by_step_and_there_again(
+    launch_real: Callable[[], Application], qtbot: QtBot
+) -> None:
+    underhill = launch_real()
     ready(qtbot, underhill)
     underhill.models.update({"dial": "exact"})
     menu_entry(underhill, "Draft and check").trigger()
@@ -110,7 +86,7 @@ def test_a_team_answers_is_shown_step_by_step_and_there_again(launch: Callable[[
     picture(underhill, "light")
     content = message.content
 
-    underhill = launch()  # as it was left: the chat, its steps, and the team
+    underhill = launch_real()  # as it was left: the chat, its steps, and the team
     ready(qtbot, underhill)
     qtbot.waitUntil(lambda: bool(underhill.conversation.messages))
     again = underhill.conversation.messages[-1]
@@ -126,8 +102,8 @@ def test_a_team_answers_is_shown_step_by_step_and_there_again(launch: Callable[[
     assert underhill.conversation.messages[-1].model == underhill.models.card.title
 
 
-def test_stop_and_a_failure_keep_what_was_said(launch: Callable[[], Application], qtbot: QtBot) -> None:
-    underhill = launch()
+def test_stop_and_a_failure_keep_what_was_said(launch_real: Callable[[], Application], qtbot: QtBot) -> None:
+    underhill = launch_real()
     ready(qtbot, underhill)
     link, conversation = underhill.models.link, underhill.conversation
     far = protocol.Team("Far", (protocol.TeamStep("First"), protocol.TeamStep("Long", tell="x " * 3900 + "{First}")))
@@ -158,9 +134,9 @@ def test_stop_and_a_failure_keep_what_was_said(launch: Callable[[], Application]
 
 
 def test_teams_are_made_changed_shared_and_deleted_with_undo(
-    launch: Callable[[], Application], qtbot: QtBot, tmp_path: Path
+    launch_real: Callable[[], Application], qtbot: QtBot, tmp_path: Path
 ) -> None:
-    underhill = launch()
+    underhill = launch_real()
     ready(qtbot, underhill)
     window, models = underhill.window, underhill.models
     window.library.show_teams()
