@@ -11,7 +11,6 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.backend import EngineLink
-from app.chat.prompt_messages import prompt_messages
 from app.chat.running_answers import ANSWER, DraftStore, RunningAnswer, RunningAnswers
 from app.chat.team_choice import TeamChoice
 from app.storage import branches
@@ -326,9 +325,8 @@ class Conversation(QObject):
 
         queue: the question was queued, and these still are.
         """
-        title = self.team.title or self.model
-        reply = StoredMessage(new_id(), chat_id, before[-1].id, "assistant", state="streaming", model=title,
-                              version=versions, versions=versions)  # fmt: skip
+        reply = StoredMessage(new_id(), chat_id, before[-1].id, "assistant", state="streaming",
+                              model=self.team.title or self.model, version=versions, versions=versions)  # fmt: skip
         if self.chat is not None and self.chat.id == chat_id:
             if question is not None and self.messages == before[:-1]:
                 self.added.emit(question)
@@ -356,12 +354,8 @@ class Conversation(QObject):
         if answer.stopped:
             self._end(answer, answer.finished("cancelled", None))
             return
-        messages = [*answer.turns, answer.message] if answer.goes_on else answer.turns
-        answer.command = self._link.ask(
-            protocol.Generate, partial(self._on_event, answer), prompt_messages(messages, answer.style.system),
-            dict(answer.style.sampling), answer.style.stop, answer.goes_on, self.thinking, str(answer.message.chat_id),
-            *self.team.more(answer),
-        )  # fmt: skip
+        fields = self.team.fields(answer, self.thinking)
+        answer.command = self._link.ask(protocol.Generate, partial(self._on_event, answer), *fields)
 
     def _question_refused(self, answer: RunningAnswer, new: bool, problem: Problem) -> None:
         """Undo on the page what the disk refused, and return the text to the composer."""

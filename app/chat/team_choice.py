@@ -1,4 +1,4 @@
-"""Which team answers in the place of the open model, and what it is asked with."""
+"""Which team answers in the place of the open model, and what either is asked with."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from app.chat.prompt_messages import prompt_messages
 from app.chat.running_answers import RunningAnswer
 from engine import protocol
 
@@ -24,12 +25,17 @@ class TeamChoice:
         """Have another answer, or none."""
         self.id, self.title = team, title
 
-    def more(self, answer: RunningAnswer) -> tuple[Any, ...]:
-        """Fields of Generate from `options` on; none where the open model answers, as it does to go on with an answer
-        that was cut off.
+    def fields(self, answer: RunningAnswer, thinking: str) -> tuple[Any, ...]:
+        """Fields of Generate, in their order; the open model goes on with an answer that was cut off, whoever is
+        chosen.
         """
+        style, messages = answer.style, [*answer.turns, answer.message] if answer.goes_on else answer.turns
+        fields = (
+            prompt_messages(messages, style.system), dict(style.sampling), style.stop, answer.goes_on, thinking,
+            str(answer.message.chat_id),
+        )  # fmt: skip
         if not self.id or answer.goes_on:
-            return ()
+            return fields
         common, own = self.settings()
         attached = bool(answer.turns and answer.turns[-1].attachments)
-        return protocol.FREE, False, f"{protocol.TEAM_PREFIX}{self.id}", common, own, attached
+        return *fields, protocol.FREE, False, f"{protocol.TEAM_PREFIX}{self.id}", common, own, attached
