@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-HALF_LIFE = (
-    200  # requests after which one counts half: what was used last week still tells, what was last year does not
-)
+# Requests after which one counts half: what was used last week still tells, what was last year does not.
+HALF_LIFE = 200
 DECAY = 0.5 ** (1 / HALF_LIFE)
 LEAST = 0.01  # counts below which a model or a pair is forgotten; some 1,300 requests after its last use
 

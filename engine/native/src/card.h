@@ -61,8 +61,8 @@ typedef struct {
 } uh_card_copy;
 
 /* Ops of a graph that follow each other, computed on the card for a single token. frame, came: pinned memory that commands
- * copy from, and to; position lies in the first. Rows of a sequence there reach up to `capacity` tokens. commands end by recording the
- * event `done` of what is shared. */
+ * copy from, and to; position lies in the first. Rows of a sequence there reach up to `capacity` tokens. commands end by
+ * recording the event `done` of what is shared. */
 typedef struct {
     uh_card_products *shared;
     const uh_card_command *commands;

@@ -20,8 +20,6 @@ static void run_rope(const uh_op *op, const uh_row *row) {
     }
 }
 
-
-
 static int run_linear(uh_context *context, const uh_op *op, const uh_step *step) {
     const int64_t size = sizeof(float);
     if (op->p[3] && step->end - step->first == 1 &&
