@@ -26,7 +26,7 @@ class BatchedAnswer:
 
     def __init__(
         self, writer: AnswerWriter, sequence: TokenSequence, listener: Listener, *, background: bool,
-        prompt_done: Callable[[], None], ended: Callable[[], None],
+        prompt_done: Callable[[BatchedAnswer], None], ended: Callable[[BatchedAnswer], None],
     ) -> None:  # fmt: skip
         self.writer, self.sequence, self.listener, self.background = writer, sequence, listener, background
         self.ended, self.prompt_done = ended, prompt_done
@@ -66,7 +66,7 @@ class BatchedAnswer:
         if not self.decoding:
             self.decoding = True
             self.writer.prompt_done()
-            self.prompt_done()
+            self.prompt_done(self)
 
     def end(self, error: BaseException | None = None) -> None:
         """It was cancelled, or this was raised."""
@@ -111,11 +111,12 @@ class AnswerBatch:
         listener: Listener,
         *,
         background: bool = False,
-        prompt_done: Callable[[], None] = lambda: None,
-        ended: Callable[[], None] = lambda: None,
+        prompt_done: Callable[[BatchedAnswer], None] = lambda one: None,
+        ended: Callable[[BatchedAnswer], None] = lambda one: None,
     ) -> BatchedAnswer:
         """Add an answer; its prompt is read by the next calls of `advance`. prompt_done: called once between reading
-        and decoding. ended: called once it is no more running. Raises UnderhillError(BUSY) without a place for it.
+        and decoding. ended: called once it is no more running. Neither may hold the answer: with it, the memory of its
+        sequence would stay until garbage is collected. Raises UnderhillError(BUSY) without a place for it.
         """
         if not self.has_place(background):
             raise UnderhillError(Kind.BUSY, msg("The model is needed for something else now."), msg("Ask again soon."))
@@ -164,7 +165,7 @@ class AnswerBatch:
             if not one.decoding:
                 one.writer.prompt_done()
             one.writer.close()
-            one.ended()
+            one.ended(one)
 
     # ---- passes -----------------------------------------------------------------------------------------------
 

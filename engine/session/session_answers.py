@@ -76,7 +76,8 @@ class SessionAnswers:
             self._charged = ExpertUse.counted(self._model.runtime.telemetry)
         running = self._batch.begin(
             writer, self._watcher.following(listener), background=background,
-            prompt_done=lambda: self._prompt_done(made, prompt_done), ended=lambda: self._ended(made, ended),
+            prompt_done=lambda one: self._prompt_done(self._made[one], prompt_done),
+            ended=lambda one: self._ended(self._made.pop(one), ended),
         )  # fmt: skip
         made = self._made[running] = SessionAnswer(running)
         self._watcher.answer_begins(first=first)
@@ -100,7 +101,6 @@ class SessionAnswers:
 
     def _ended(self, made: SessionAnswer, then: Callable[[SessionAnswer], None]) -> None:
         running = made.running
-        del self._made[running]
         if running.alone:  # what came after its last pass
             made.use.add(ExpertUse.counted(self._model.runtime.telemetry), self._charged)
         if running.error is not None:

@@ -165,7 +165,7 @@ def test_answers_that_are_given_up_are_cancelled_or_fail() -> None:
     batch = AnswerBatch(Context(FakeModel(script=talks), 1000, 4))
     ended: list[int] = []
     asked = [Asked([5, 6], 50), Asked([7], 50)]
-    running = [batch.begin(one.writer(), one, ended=lambda at=at: ended.append(at)) for at, one in enumerate(asked)]
+    running = [batch.begin(one.writer(), one, ended=lambda _, at=at: ended.append(at)) for at, one in enumerate(asked)]
     for _ in range(5):
         batch.advance()
     batch.abandon()

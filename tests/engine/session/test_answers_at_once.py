@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +117,20 @@ def test_answers_share_what_the_session_used(session: Session) -> None:
     for key, count in pairs.items():
         assert abs(sum(one.precision.get(key, 0) for one in stats) - count) <= 3
     assert all(one.hits > 0 for one in stats)
+
+
+def test_with_an_answer_goes_the_memory_of_its_sequence(session: Session) -> None:
+    made = begin(session, TEXTS[0], 4)
+    finish(session)
+    state = weakref.ref(made.running.sequence.state)
+    gc.disable()  # what refers to itself would be kept, for minutes perhaps
+    try:
+        del made
+        assert state() is not None
+        session.context.clear()
+        assert state() is None
+    finally:
+        gc.enable()
 
 
 @pytest.fixture(scope="module")
