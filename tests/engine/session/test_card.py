@@ -48,7 +48,7 @@ def compiler(home: Path) -> Iterator[StandIn]:
 
 
 @pytest.fixture
-def card(compiler: StandIn, monkeypatch: pytest.MonkeyPatch) -> SimulatedDriver:
+def card(compiler: StandIn, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimulatedDriver]:
     """A computer with a card whose driver is simulated."""
     simulated = SimulatedDriver(3, TOTAL, compiler)
     for module in (graphics, card_session):
@@ -57,7 +57,8 @@ def card(compiler: StandIn, monkeypatch: pytest.MonkeyPatch) -> SimulatedDriver:
     monkeypatch.setattr(split, "LEARN", 0.0)
     monkeypatch.setattr(card_proof, "measure_rates", lambda *args: FAST_CARD)
     computer.looks.clear()
-    return simulated
+    yield simulated
+    computer.looks.clear()  # or later tests would find the card, too
 
 
 @contextmanager
