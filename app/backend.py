@@ -221,7 +221,7 @@ class Models(QObject):
         self.card: protocol.ModelCard | None = None
         self.wanted = ""  # what was last asked for
         self.state = NONE
-        self.progress = protocol.Progress("", NO_TEXT)
+        self.progress = protocol.Progress(id="", text=NO_TEXT)
         self.importing: protocol.Progress | None = None
         self._loading = ""
         self._import = ""
@@ -255,7 +255,7 @@ class Models(QObject):
             self.link.stop(self._loading)
         self.wanted = model
         self.state = LOADING
-        self.progress = protocol.Progress("", translated(tr("Loading model")))
+        self.progress = protocol.Progress(id="", text=translated(tr("Loading model")))
         self._loading = self.link.new_id()
         command = protocol.LoadModel(self._loading, model, dict(settings))
         self.link.send(command, partial(self._on_load_event, self._loading))
@@ -277,7 +277,7 @@ class Models(QObject):
     def import_folder(self, path: str, name: str, top: int) -> None:
         """Quantize a checkpoint into the library."""
         self._import = self.link.new_id()
-        self.importing = protocol.Progress(self._import, translated(tr("Reading model files")))
+        self.importing = protocol.Progress(id=self._import, text=translated(tr("Reading model files")))
         self.link.send(protocol.ImportModel(self._import, path, name, top), self._on_import_event)
         self.import_changed.emit()
 

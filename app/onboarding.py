@@ -70,7 +70,7 @@ class ComputerProbe(QObject):
 
     def _send(self) -> None:
         self._command, self.waiting = self._link.new_id(), False
-        self.progress = protocol.Progress(self._command, translated(tr("Queued")))
+        self.progress = protocol.Progress(id=self._command, text=translated(tr("Queued")))
         self._link.send(protocol.ProbeComputer(self._command, self._again), self._on_event)
         self.changed.emit()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
@@ -30,6 +30,7 @@ class Setting:
     label: str
     help: str
     group: str
+    _: KW_ONLY
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
@@ -119,18 +120,19 @@ class Setting:
 SAMPLING = (
     Setting("temperature", "float", 0.7, "Temperature", "Higher is more varied; 0 always picks the likeliest "
                                                         "token.",
-            "sampling", 0.0, 5.0),
+            "sampling", low=0.0, high=5.0),
     Setting("top_p", "float", 0.95, "Top P", "Keep the likeliest tokens that together reach this probability.",
-            "sampling", 0.0, 1.0),
-    Setting("top_k", "int", 0, "Top K", "Keep only this many likeliest tokens; 0 keeps all.", "sampling", 0, 100_000),
+            "sampling", low=0.0, high=1.0),
+    Setting("top_k", "int", 0, "Top K", "Keep only this many likeliest tokens; 0 keeps all.",
+            "sampling", low=0, high=100_000),
     Setting("min_p", "float", 0.0, "Min P", "Drop tokens less likely than this share of the likeliest.",
-            "sampling", 0.0, 1.0),
+            "sampling", low=0.0, high=1.0),
     Setting("repetition_penalty", "float", 1.0, "Repeat penalty",
-            "Above 1 makes repeated words less likely.", "sampling", 0.5, 3.0),
+            "Above 1 makes repeated words less likely.", "sampling", low=0.5, high=3.0),
     Setting("seed", "int", None, "Seed", "The same seed gives the same answer.",
-            "sampling", 0, 2**31 - 1, optional=True),
+            "sampling", low=0, high=2**31 - 1, optional=True),
     Setting("max_tokens", "int", 1024, "Max answer length (tokens)", "Stop after this many tokens.", "sampling",
-            1, 1_000_000),
+            low=1, high=1_000_000),
 )  # fmt: skip
 
 ENGINE = (
@@ -139,9 +141,9 @@ ENGINE = (
             choices=("exact", "hobbit", "balanced", "fast"), names=("Exact", "HOBBIT 67/30/3", "Balanced", "Fast")),
     Setting("t1", "float", None, "Threshold T1",
             "Experts scoring up to T1 run at full precision.",
-            "speed", 0.0, 1.0, optional=True, advanced=True),
+            "speed", low=0.0, high=1.0, optional=True, advanced=True),
     Setting("t2", "float", None, "Threshold T2",
-            "Experts scoring up to T2 run at lower precision; above T2 they are skipped.", "speed", 0.0, 1.0,
+            "Experts scoring up to T2 run at lower precision; above T2 they are skipped.", "speed", low=0.0, high=1.0,
             optional=True, advanced=True),
     Setting("tier", "choice", "top", "Expert precision",
             "Bits per weight of experts at full precision.", "speed",
@@ -150,11 +152,11 @@ ENGINE = (
             "Bits per weight of experts at lower precision. 4-bit loses less and reads slower.", "speed",
             choices=("coarsest", "2", "4"), names=("Lowest stored", "2-bit", "4-bit"), advanced=True),
     Setting("cache_fraction", "float", None, "Experts kept in memory",
-            "Share of the model's experts kept in memory.", "memory", 0.0, 1.0,
+            "Share of the model's experts kept in memory.", "memory", low=0.0, high=1.0,
             optional=True),
     Setting("memory_gb", "float", None, "Memory limit (GB)",
             "Most memory the app may use.",
-            "memory", 0.25, 4096.0, optional=True),
+            "memory", low=0.25, high=4096.0, optional=True),
     Setting("policy", "choice", "hobbit", "Cache policy",
             "Which expert leaves memory first when space is needed.", "speed",
             choices=("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation"),
@@ -173,9 +175,9 @@ ENGINE = (
             needs=("prefetch", "auto"), advanced=True),
     Setting("prefetch_depth", "int", 3, "Prefetch depth (layers)",
             "How many layers ahead to prefetch.", "speed",
-            1, 3, needs=("prefetch", "auto"), advanced=True),
+            low=1, high=3, needs=("prefetch", "auto"), advanced=True),
     Setting("prefetch_width", "int", None, "Prefetch width (experts)",
-            "Most experts to prefetch per layer.", "speed", 1, 256,
+            "Most experts to prefetch per layer.", "speed", low=1, high=256,
             optional=True, needs=("prefetch", "auto"), advanced=True),
     Setting("remember_routing", "bool", True, "Remember expert use",
             "Saves usage counts for a faster start. No text is saved; off deletes them.", "speed", advanced=True),
@@ -184,16 +186,16 @@ ENGINE = (
             choices=("auto", "cpu", "cpu-assisted", "gpu"), names=("Auto", "CPU", "CPU + GPU", "GPU"),
             live=False, advanced=True),
     Setting("card", "int", None, "GPU",
-            "The GPU to use, by its number, from 0. Automatic: the one with most free memory.", "speed", 0, 15,
+            "The GPU to use, by its number, from 0. Automatic: the one with most free memory.", "speed", low=0, high=15,
             optional=True, live=False, advanced=True),
-    Setting("readers", "int", 4, "Disk threads", "Disk reads at the same time.", "speed", 1, 32,
+    Setting("readers", "int", 4, "Disk threads", "Disk reads at the same time.", "speed", low=1, high=32,
             live=False, advanced=True),
     Setting("direct_io", "choice", "auto", "Direct I/O", "Bypass the system's file cache when reading experts.",
             "speed", choices=("auto", "on", "off"), live=False, advanced=True),
-    Setting("threads", "int", None, "CPU threads", "Threads used for computing.", "speed", 1, 256,
+    Setting("threads", "int", None, "CPU threads", "Threads used for computing.", "speed", low=1, high=256,
             optional=True, live=False, advanced=True),
     Setting("context_length", "int", None, "Context length (tokens)",
-            "Maximum context. Longer needs more memory.", "memory", 64, 4_194_304,
+            "Maximum context. Longer needs more memory.", "memory", low=64, high=4_194_304,
             optional=True, live=False),
     Setting("dense", "choice", "auto", "Shared weights",
             "Precision of all weights that aren't experts.", "memory",
@@ -215,7 +217,7 @@ HUB = (
 
 IMPORT_BATTERY = Setting(
     "import_battery", "int", 30, "Pause imports on battery (%)",
-    "Imports wait below this battery level. 0 never waits.", "library", 0, 100,
+    "Imports wait below this battery level. 0 never waits.", "library", low=0, high=100,
 )  # fmt: skip
 
 LIBRARY = (
@@ -229,7 +231,7 @@ SHARED = (*HUB, *LIBRARY)
 
 SERVER_PORT = Setting(
     "server_port", "int", 11535, "Port",
-    "Choose another if a program already uses this one.", "server", 1024, 65535,
+    "Choose another if a program already uses this one.", "server", low=1024, high=65535,
 )  # fmt: skip
 
 SERVER = (

@@ -13,18 +13,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.backend import EngineLink
 from app.chat.running_answers import ANSWER, DraftStore, RunningAnswer, RunningAnswers
 from app.chat.team_choice import TeamChoice
-from app.storage import branches
+from app.storage import branches, records
 from app.storage.database_thread import DatabaseThread, Problem
-from app.storage.records import (
-    Attachment,
-    Chat,
-    QueuedMessage,
-    ScrollPosition,
-    StoredMessage,
-    Style,
-    new_id,
-    title_from,
-)
+from app.storage.records import Attachment, Chat, QueuedMessage, ScrollPosition, StoredMessage, Style
 from app.storage.store import NEW_CHAT, ChatStore
 from engine import protocol
 
@@ -203,11 +194,11 @@ class Conversation(QObject):
             return
         new = self.chat is None
         if self.chat is None:
-            title = title_from(text or attachments[0].name)
-            self.chat = Chat(new_id(), title, updated_at=time.time(), style=self.new_style)
+            title = records.title_from(text or attachments[0].name)
+            self.chat = Chat(id=records.new_id(), title=title, updated_at=time.time(), style=self.new_style)
             self.wanted = self.chat.id
         parent = self.messages[-1].id if self.messages else None
-        question = StoredMessage(new_id(), self.chat.id, parent, "user", text, attachments=tuple(attachments))
+        question = records.new_question(self.chat.id, parent, text, attachments)
         self._begin(self.chat.id, [*self.messages, question], self.style, question, self.chat if new else None)
         if new and self.new_attached:
             self.new_attached = ()
@@ -242,10 +233,7 @@ class Conversation(QObject):
         if index < 0 or self.busy:
             return
         old = self.messages[index]
-        question = StoredMessage(
-            new_id(), old.chat_id, old.parent_id, "user", text, version=old.versions + 1, versions=old.versions + 1,
-            attachments=tuple(attachments),
-        )  # fmt: skip
+        question = records.new_question(old.chat_id, old.parent_id, text, attachments, old.versions + 1)
         self._begin(old.chat_id, [*self.messages[:index], question], self.style, question)
 
     def continue_answer(self, message_id: int) -> None:
@@ -253,7 +241,7 @@ class Conversation(QObject):
         if self.busy or not self.messages or self.messages[-1].id != message_id or not self.messages[-1].unfinished:
             return
         message = dataclasses.replace(self.messages[-1], state="streaming", finish="")
-        answer = RunningAnswer(message, None, self.messages[:-1], self.style)
+        answer = RunningAnswer(message=message, question=None, turns=self.messages[:-1], style=self.style)
         self.messages = [*self.messages[:-1], message]
         self.replaced.emit(message)
         self._start(answer, partial(ChatStore.update, m=message), False)
@@ -264,7 +252,10 @@ class Conversation(QObject):
         if index < 0 or self.busy or self.chat is None:
             return
         old, chat = self.messages[index], self.chat
-        edited = StoredMessage(new_id(), chat.id, old.parent_id, "assistant", text, finish="edited", model=old.model)
+        edited = StoredMessage(
+            id=records.new_id(), chat_id=chat.id, parent_id=old.parent_id, role="assistant", content=text,
+            finish="edited", model=old.model,
+        )  # fmt: skip
 
         def refused(problem: Problem) -> None:
             self.returned.emit(text, ())
@@ -319,14 +310,16 @@ class Conversation(QObject):
 
     def _begin(
         self, chat_id: int, before: list[StoredMessage], style: Style, question: StoredMessage | None = None,
-        chat: Chat | None = None, versions: int = 1, queue: tuple[QueuedMessage, ...] | None = None,
+        chat: Chat | None = None, versions: int = 1, *, queue: tuple[QueuedMessage, ...] | None = None,
     ) -> None:  # fmt: skip
         """Begin an answer. before: what it answers, the question included. chat: to be made with this question.
 
         queue: the question was queued, and these still are.
         """
-        reply = StoredMessage(new_id(), chat_id, before[-1].id, "assistant", state="streaming",
-                              model=self.team.title or self.model, version=versions, versions=versions)  # fmt: skip
+        reply = StoredMessage(
+            id=records.new_id(), chat_id=chat_id, parent_id=before[-1].id, role="assistant", state="streaming",
+            model=self.team.title or self.model, version=versions, versions=versions,
+        )  # fmt: skip
         if self.chat is not None and self.chat.id == chat_id:
             if question is not None and self.messages == before[:-1]:
                 self.added.emit(question)
@@ -335,7 +328,9 @@ class Conversation(QObject):
             self.messages = [*before, reply]
             self.added.emit(reply)
         fresh = (question, reply) if question is not None else (reply,)
-        answer = RunningAnswer(reply, question, before, style, queue=queue or (), waited=queue is not None)
+        answer = RunningAnswer(
+            message=reply, question=question, turns=before, style=style, queue=queue or (), waited=queue is not None
+        )
         self._start(answer, partial(branches.write, chat=chat, messages=fresh, queue=queue), chat is not None)
 
     def _start(self, answer: RunningAnswer, write: Any, new: bool) -> None:
@@ -451,7 +446,7 @@ class Conversation(QObject):
                 self._return_queue(chat_id, answer.queue)
             return
         self.drafts.forget_queue(chat_id)
-        question = StoredMessage(new_id(), chat_id, message.id, "user", first.text, attachments=first.attachments)
+        question = records.new_question(chat_id, message.id, first.text, first.attachments)
         self._begin(chat_id, [*answer.turns, message, question], answer.style, question, queue=tuple(rest))
 
     def _return_queue(self, chat_id: int, queue: tuple[QueuedMessage, ...]) -> None:

@@ -31,7 +31,7 @@ ANSWER = "answer"
 _Key = tuple[int, str]  # id of a chat, and a field of it: 'draft', 'attached' or 'queue'; or of a message, and ANSWER
 
 
-@dataclass
+@dataclass(kw_only=True)
 class RunningAnswer:
     """message: as begun. text and tokens grow. command: id of the Generate, empty until the question is on disk.
 

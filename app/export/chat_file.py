@@ -139,7 +139,7 @@ class _Window:
         return bool(new)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ImportedChat:
     """A chat of a file. messages: parents before their children, ids as the file has them. leaf: one of those ids.
 

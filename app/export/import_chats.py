@@ -101,10 +101,14 @@ def add(store: ChatStore, contents: ImportedChats) -> tuple[Chat, ...]:
             ids = {m["id"]: new_id() for m in chat.messages}
             leaf = ids.get(chat.leaf, ids[chat.messages[-1]["id"]])
             record = Chat(
-                new_id(), chat.title or title_from(chat.messages[0]["content"]), chat.title_by_hand,
-                chat.updated_at or time.time(), pinned=chat.pinned, folder_id=made.get(chat.folder),
+                id=new_id(),
+                title=chat.title or title_from(chat.messages[0]["content"]),
+                title_by_hand=chat.title_by_hand,
+                updated_at=chat.updated_at or time.time(),
+                pinned=chat.pinned,
+                folder_id=made.get(chat.folder),
                 style=_style(chat.style),
-            )  # fmt: skip
+            )
             store.insert(record, tuple(_message(m, ids, record.id) for m in chat.messages))
             store.db.execute(
                 "UPDATE chats SET leaf_id = ?, updated_at = ? WHERE id = ?", (leaf, record.updated_at, record.id)
@@ -115,10 +119,17 @@ def add(store: ChatStore, contents: ImportedChats) -> tuple[Chat, ...]:
 
 def _message(m: dict[str, Any], ids: dict[Any, int], chat: int) -> StoredMessage:
     return StoredMessage(
-        ids[m["id"]], chat, ids.get(m["parent"]), m["role"], m["content"], finish=m.get("finish", ""),
-        stats=m.get("stats", {}), model=m["model"], created_at=m["created_at"] or time.time(),
+        id=ids[m["id"]],
+        chat_id=chat,
+        parent_id=ids.get(m["parent"]),
+        role=m["role"],
+        content=m["content"],
+        finish=m.get("finish", ""),
+        stats=m.get("stats", {}),
+        model=m["model"],
+        created_at=m["created_at"] or time.time(),
         attachments=tuple(Attachment(name, text) for name, text in m.get("attachments", ())),
-    )  # fmt: skip
+    )
 
 
 def _style(found: dict[str, Any] | None) -> Style | None:

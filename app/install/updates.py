@@ -13,7 +13,6 @@ import sys
 import tarfile
 import tempfile
 import threading
-import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -73,7 +73,7 @@ class TeamList(LibrarySection):
     @Slot()
     def new_team(self) -> TeamEditor:
         """Open the editor with a team of one step."""
-        step = protocol.TeamStep(tr("Step {number}", number=1))
+        step = protocol.TeamStep(name=tr("Step {number}", number=1))
         return self._open(protocol.Team(tr("New team"), (step,)), "")
 
     def _open(self, team: protocol.Team, replacing: str) -> TeamEditor:

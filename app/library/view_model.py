@@ -95,7 +95,7 @@ class LibraryViewModel(QObject):
     def find(self) -> None:
         """Search the folders of other apps."""
         if self.finding is None:
-            self.finding = protocol.Progress("", translated(tr("Searching…")))
+            self.finding = protocol.Progress(id="", text=translated(tr("Searching…")))
             self.link.ask(protocol.FindModels, self._on_find_event)
             self.found_changed.emit()
 
@@ -225,7 +225,9 @@ class LibraryViewModel(QObject):
                 self._models.refresh()
             self.jobs_changed.emit()
 
-        self.jobs[command.id] = Job(command.id, model, text, protocol.Progress(command.id, translated(tr("Waiting…"))))
+        self.jobs[command.id] = Job(
+            command.id, model, text, protocol.Progress(id=command.id, text=translated(tr("Waiting…")))
+        )
         self.jobs_changed.emit()
         self.link.send(command, listener)
 

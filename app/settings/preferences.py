@@ -22,7 +22,7 @@ FORMAT = 1  # of the file; one that says nothing is of this
 FONT_PERCENTS = (85, 100, 115, 130, 150, 175)  # of fonts.BASE_POINTS
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Preferences:
     """engine, sampling, server: values that differ from the defaults, by the names in protocol.settings. models: the
     same for single models, by their names, where they differ from `engine`. font_percent: of FONT_PERCENTS.

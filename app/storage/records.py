@@ -8,7 +8,7 @@ import re
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,7 +103,7 @@ class QueuedMessage:
     attachments: tuple[Attachment, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Chat:
     """A chat as the list shows it. leaf_id: the last message of the branch that is open; None while empty.
 
@@ -124,7 +124,7 @@ class Chat:
     attached: tuple[Attachment, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StoredMessage:
     """One message. Messages form a tree by parent_id; an edit or another answer is a sibling.
 
@@ -154,13 +154,32 @@ class StoredMessage:
         return self.role == "assistant" and self.state != "streaming" and bool(self.content) and ended
 
 
+def new_question(
+    chat_id: int, parent_id: int | None, text: str, attachments: Sequence[Attachment], versions: int = 1
+) -> StoredMessage:
+    """A new message of the user. versions: of it, this one being the last."""
+    return StoredMessage(
+        id=new_id(), chat_id=chat_id, parent_id=parent_id, role="user", content=text,
+        attachments=tuple(attachments), version=versions, versions=versions,
+    )  # fmt: skip
+
+
 def chat_of(row: tuple[Any, ...]) -> Chat:
     """A chat from the columns CHAT_COLUMNS."""
     i, title, by_hand, at, draft, leaf, pinned, folder, place, style, queue = row
     return Chat(
-        i, title, bool(by_hand), at, draft, leaf, bool(pinned), folder, position_of(place), style_of(style),
-        queue_of(queue),
-    )  # fmt: skip
+        id=i,
+        title=title,
+        title_by_hand=bool(by_hand),
+        updated_at=at,
+        draft=draft,
+        leaf_id=leaf,
+        pinned=bool(pinned),
+        folder_id=folder,
+        place=position_of(place),
+        style=style_of(style),
+        queue=queue_of(queue),
+    )
 
 
 def message_of(row: tuple[Any, ...], siblings: list[int]) -> StoredMessage:

@@ -164,9 +164,9 @@ class StepEditor(QFrame):
     def step(self) -> TeamStep:
         """As it is in the fields."""
         return TeamStep(
-            self.name.text().strip(), str(self.model.currentData() or ""), self.tell.toPlainText(),
-            _listed(self.choices.text()), tuple(editor.condition for editor in self.conditions),
-            str(self.then.currentData()), self.note.isChecked(), self.history.isChecked(),
+            name=self.name.text().strip(), model=str(self.model.currentData() or ""), tell=self.tell.toPlainText(),
+            choices=_listed(self.choices.text()), when=tuple(editor.condition for editor in self.conditions),
+            then=str(self.then.currentData()), note=self.note.isChecked(), history=self.history.isChecked(),
         )  # fmt: skip
 
     def add_condition(self, condition: Condition) -> None:
@@ -267,7 +267,7 @@ class TeamEditor(QDialog):
         number = len(self.steps) + 1
         while (name := tr("Step {number}", number=number)) in (editor.step.name for editor in self.steps):
             number += 1
-        self._add(TeamStep(name))
+        self._add(TeamStep(name=name))
         self._offer()
         self.steps[-1].name.setFocus()
 

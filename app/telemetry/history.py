@@ -16,7 +16,24 @@ PRECISION = ("32", "16", "8", "4", "2", "skipped")  # the finest first
 
 Counts = Mapping[str, int]
 # what the first snapshot is compared with: all counters stand at 0
-_NOTHING = protocol.Telemetry("", (), (), (), 0, 0, 0, {}, 0, 0.0, 0.0, 0, 0, 0, False, NO_TEXT)
+_NOTHING = protocol.Telemetry(
+    id="",
+    activations=(),
+    residency=(),
+    layer_names=(),
+    hits=0,
+    misses=0,
+    bytes_read=0,
+    precision={},
+    tokens=0,
+    tokens_per_second=0.0,
+    disk_bytes_per_second=0.0,
+    cache_bytes=0,
+    cache_capacity=0,
+    rss=0,
+    generating=False,
+    why=NO_TEXT,
+)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ TIER_NAMES = {
 MODES = ("system", "light", "dark")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Palette:
     """Colours as '#rrggbb'. Text colours keep a contrast of 4.5:1 or more on window, sidebar and surface."""
 

@@ -14,7 +14,7 @@ from app.transcript.selection import END, TextPosition
 from app.widgets.text import plain_tip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HitResult:
     """Result of a hit test. place: the character. link: its address. copies: the code block whose copy button it is.
 
@@ -40,7 +40,7 @@ def hit_test(page: TranscriptPage, point: QPointF, exact: bool = True) -> HitRes
     item = layout.items[index]
     files = files_rect(item, layout.column)
     if exact and files is not None and files.contains(point - page.origin(index)):
-        return HitResult(TextPosition(index, 0, 0), files=True)
+        return HitResult(place=TextPosition(index, 0, 0), files=True)
     if not item.views:
         return None
     width = item.text_width(layout.column)
@@ -54,7 +54,7 @@ def hit_test(page: TranscriptPage, point: QPointF, exact: bool = True) -> HitRes
     inside = -4 <= local.x() <= width + 4 and block.top <= local.y() <= block.top + block.height
     if exact and not inside:
         foot = item.has_details and foot_rect(item, layout.column, page.beside(index)).contains(local)
-        return HitResult(TextPosition(index, number, 0), figures=True) if foot else None
+        return HitResult(place=TextPosition(index, number, 0), figures=True) if foot else None
     spot = local - rect.topLeft()
     layout_of = block.document.documentLayout()
     position = max(0, layout_of.hitTest(spot, Qt.HitTestAccuracy.FuzzyHit))
@@ -64,7 +64,9 @@ def hit_test(page: TranscriptPage, point: QPointF, exact: bool = True) -> HitRes
     on_text = layout_of.hitTest(spot, Qt.HitTestAccuracy.ExactHit) >= 0
     link = layout_of.anchorAt(spot) if inside and on_text else ""
     folds = block.is_fold and fold_rect(block, width).contains(local)
-    return HitResult(TextPosition(index, number, position), link, copies, on_text and inside, folds)
+    return HitResult(
+        place=TextPosition(index, number, position), link=link, copies=copies, on_text=on_text and inside, folds=folds
+    )
 
 
 class MouseSelection(QObject):

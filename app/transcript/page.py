@@ -268,7 +268,7 @@ class TranscriptPage(QAbstractScrollArea):
             painter.translate(at)
             paint_message(
                 painter, self.items[index], index, self.layout_.column, seen.translated(-at), self._theme.palette,
-                self.selection, self.copied, self.beside(index),
+                selection=self.selection, copied=self.copied, buttons=self.beside(index),
             )  # fmt: skip
             painter.restore()
             index += 1

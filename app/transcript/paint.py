@@ -91,7 +91,7 @@ class PaintCache:
 
 def paint_message(
     painter: QPainter, item: MessageItem, number: int, column: float, clip: QRectF, palette: Palette,
-    selection: Selection, copied: BlockView | None, buttons: float,
+    *, selection: Selection, copied: BlockView | None, buttons: float,
 ) -> None:  # fmt: skip
     """Paint a message whose column begins at the painter's origin. clip: what of it must be painted.
 
@@ -122,7 +122,7 @@ def paint_message(
             if view.is_quote:
                 edge = width - 5 if view.right_to_left else 2.0
                 painter.fillRect(QRectF(edge, view.top - 1, 3, view.height - 4), QColor(palette.accent_soft))
-            _text(painter, view, width, clip, palette, selection, number, index)
+            _text(painter, view, width, clip, palette, selection, message=number, block=index)
     painter.translate(-left, 0)
     foot = item.foot
     for note in reversed(notes.after(item.message)):
@@ -234,7 +234,7 @@ def _language(name: str) -> str:
 
 def _text(
     painter: QPainter, view: BlockView, width: float, clip: QRectF, palette: Palette, selection: Selection,
-    message: int, block: int,
+    *, message: int, block: int,
 ) -> None:  # fmt: skip
     assert view.document is not None
     place = view.text_rect(width)

@@ -292,7 +292,16 @@ class Calibrator:
             costs = {dial: DialCost(cut.t1, cut.t2) for dial, cut in cuts.items()}
             tokens = sum(map(len, self._windows[0]))
             counts = torch.histc(kept.scores.float(), PARTS, 0.0, 1.0).to(torch.int64).tolist()
-            self.found = Calibration(tokens, 0, 0, 0.0, 0.0, costs, tuple(counts), self._low)
+            self.found = Calibration(
+                tokens=tokens,
+                scored=0,
+                scored_here=0,
+                share=0.0,
+                exact_perplexity=0.0,
+                dials=costs,
+                scores=tuple(counts),
+                low=self._low,
+            )
         assert self.found is not None
         if kept.stage == 1:
             sums = kept.worst[DIALS[0]]

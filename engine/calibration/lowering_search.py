@@ -149,9 +149,11 @@ def offer(store: Store, found: Found) -> LoweringOffer:
     counts = Counter(found.bits.get(key, store.spec(*key).top) for key in keys_of(store))
     after, low = expert_bytes(store, found.bits), found.lowering
     needed = after + (store.path / store.manifest.dense_file).stat().st_size
+    dense_before, dense_after = found.dense
     return LoweringOffer(
-        low.tolerance, store.expert_bytes(), after, tuple(sorted(counts.items())), low.kl, low.tokens, needed,
-        shutil.disk_usage(store.path.parent).free, *found.dense, BITS.get(low.dense, 0),  # type: ignore[call-overload]
+        tolerance=low.tolerance, before=store.expert_bytes(), after=after, bits=tuple(sorted(counts.items())),
+        kl=low.kl, tokens=low.tokens, needed=needed, free=shutil.disk_usage(store.path.parent).free,
+        dense_before=dense_before, dense_after=dense_after, dense_bits=BITS.get(low.dense, 0),  # type: ignore[call-overload]
     )  # fmt: skip
 
 

@@ -76,7 +76,15 @@ class Recording:
         spec = session.store.spec(session.store.layers[0])
         tier = full_tier(spec, session.plan.tier)
         dial, mark = str(session.settings["dial"]), fingerprint(session.store.path)
-        known = TraceConditions(session.card.title, dial, session.thresholds, tier, spec, mark, session.low)
+        known = TraceConditions(
+            model=session.card.title,
+            dial=dial,
+            thresholds=session.thresholds,
+            tier=tier,
+            spec=spec,
+            fingerprint=mark,
+            low=session.low,
+        )
         self.recorder = Recorder(session.store.layers, session.card.experts, known)
         self.failed = False
 

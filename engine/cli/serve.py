@@ -46,7 +46,14 @@ def run_serve(args: argparse.Namespace) -> int:
             engine.send(protocol.KeepServerKey("keep", key))
             _done(ended, "keep")
         engine.send(
-            protocol.StartServer("start", args.host, args.port, key, "\n".join(args.allow_origin), settings=chosen)
+            protocol.StartServer(
+                id="start",
+                host=args.host,
+                port=args.port,
+                key=key,
+                origins="\n".join(args.allow_origin),
+                settings=chosen,
+            )
         )
         state = _done(ended, "start")
         assert isinstance(state, protocol.ServerState)

@@ -135,10 +135,16 @@ class _Asker:
         with interrupts(lambda: self._engine.send(protocol.Stop(f"{ident}:stop", ident)), lambda: os._exit(130)):
             self._engine.send(
                 protocol.Generate(
-                    ident, messages, self._sampling, tuple(self._args.stop), thinking=self._args.thinking, chat="cli",
-                    model=self._model, settings=self._chosen,
+                    id=ident,
+                    messages=messages,
+                    sampling=self._sampling,
+                    stop=tuple(self._args.stop),
+                    thinking=self._args.thinking,
+                    chat="cli",
+                    model=self._model,
+                    settings=self._chosen,
                 )
-            )  # fmt: skip
+            )
             return self._followed(ident, show)
 
     def _followed(self, ident: str, show: bool) -> tuple[Stats | None, bool]:

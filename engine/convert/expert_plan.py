@@ -75,7 +75,15 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
         raise dense_model(str(checkpoint.config["model_type"]))
     layers = {layer: _complete(layer, found[layer], names, config) for layer in sorted(found)}
     intermediate, hidden = piece_shape(checkpoint, layers[min(layers)][0].matrices["up"])
-    return ExpertPlan(hidden, intermediate, names.gated, names.bias, layers, tuple(dense), tuple(unused))
+    return ExpertPlan(
+        hidden=hidden,
+        intermediate=intermediate,
+        has_gate=names.gated,
+        has_bias=names.bias,
+        layers=layers,
+        dense=tuple(dense),
+        unused=tuple(unused),
+    )
 
 
 def _layers(config: Mapping[str, Any]) -> object:
@@ -235,7 +243,13 @@ def plan_experts(config: dict[str, Any], shapes: Mapping[str, tuple[int, ...]]) 
     layers = {found.layer: _layer(found, keymap, keys.experts, shapes) for found in skeleton.experts}
     first = routed_experts(skeleton.experts[0])  # refuses what no kernel could run before hours go into quantizing it
     return ExpertPlan(
-        first.hidden, first.intermediate, first.has_gate, first.has_bias, layers, tuple(keys.dense), tuple(keys.unused)
+        hidden=first.hidden,
+        intermediate=first.intermediate,
+        has_gate=first.has_gate,
+        has_bias=first.has_bias,
+        layers=layers,
+        dense=tuple(keys.dense),
+        unused=tuple(keys.unused),
     )
 
 

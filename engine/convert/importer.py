@@ -185,7 +185,8 @@ def _layer_shapes(
 
 def spec_of(plan: ExpertPlan, shape: tuple[int, int], top: int, group: int, codings: tuple[Coding, ...]) -> ExpertSpec:
     """The spec of experts of [hidden, intermediate]. codings: () where all are quantized, in groups of `group`."""
-    return ExpertSpec(*shape, top, codings[0].group if codings else group, plan.has_gate, plan.has_bias, codings)
+    kept = codings[0].group if codings else group
+    return ExpertSpec(*shape, top, kept, has_gate=plan.has_gate, has_bias=plan.has_bias, codings=codings)
 
 
 def _identity(

@@ -47,7 +47,7 @@ class ExpertPieces:
     biases: dict[str, MatrixPiece] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExpertPlan:
     """How the routed experts of a checkpoint are read one by one.
 

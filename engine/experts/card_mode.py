@@ -37,7 +37,7 @@ class CardMode:
 
     def __init__(
         self, runtime: ExpertRuntime, source: ExpertSource, read: ReadParts, driver: Driver, index: int, capacity: int,
-        lost: Callable[[CardError], None] = lambda error: None, *, linears: Sequence[LinearPlace] = (),
+        *, lost: Callable[[CardError], None] = lambda error: None, linears: Sequence[LinearPlace] = (),
         layers: LayerPlaces | None = None, linear_room: int = 0,
     ) -> None:  # fmt: skip
         """read: Store.read_parts. capacity: most bytes of experts on the card. linears: of the model, those that the

@@ -22,7 +22,7 @@ GATES, GATE, COARSE, SKIPPED = range(4)  # what is noted of an expert: see uh_re
 Matrix = tuple[tuple[int, ...], ...]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class PrefetchStats:
     """What prefetch did since it was turned on. said, right: experts expected at width k, and of these chosen, by
     layers ahead less one; first_said, first_right: the same of the first layer, before it has run. Bytes:
@@ -60,7 +60,7 @@ class PrefetchStats:
         return self.first_right / self.first_said if self.first_said else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExpertSnapshot:
     """A picture of the counters. Matrices are [moe_layers][experts], rows as in `layers`.
 
@@ -260,9 +260,11 @@ class ProfilerHook(Protocol):
         """The thread did nothing, for the want of an expert."""
 
     def chunk(
-        self, reader: int, key: ExpertKey, parts: Sequence[int], urgency: Urgency, nbytes: int, start: float, end: float
-    ) -> None:
-        """A reader read a piece of these parts of an expert, or failed to; called some time after it."""
+        self, reader: int, key: ExpertKey, parts: Sequence[int], urgency: Urgency, nbytes: int,
+        when: tuple[float, float],
+    ) -> None:  # fmt: skip
+        """A reader read a piece of these parts of an expert, or failed to, from and until `when`; called some time
+        after it."""
 
 
 NOT_PROFILED: AbstractContextManager[None] = nullcontext()

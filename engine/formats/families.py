@@ -12,7 +12,7 @@ from engine.translatable import msg
 PARTS = ("gate", "up", "down")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExpertNames:
     """How a family names its experts. module: path below ``layers.{i}.``; single: names of one expert's matrices.
 
@@ -35,11 +35,11 @@ class ExpertNames:
 
 
 _MLP = ExpertNames()
-_MIXTRAL = ExpertNames("block_sparse_moe.experts", ("w1", "w3", "w2"))
-_NEMOTRON = ExpertNames("mixer.experts", ("", "up_proj", "down_proj"), gate_up="up_proj", gated=False)
-_STEP = ExpertNames("moe", stacked=True)
-_LLAMA4 = ExpertNames("feed_forward.experts", transposed=True)
-_GRANITE = ExpertNames("block_sparse_moe", gate_up="input_linear.weight", down="output_linear.weight")
+_MIXTRAL = ExpertNames(module="block_sparse_moe.experts", single=("w1", "w3", "w2"))
+_NEMOTRON = ExpertNames(module="mixer.experts", single=("", "up_proj", "down_proj"), gate_up="up_proj", gated=False)
+_STEP = ExpertNames(module="moe", stacked=True)
+_LLAMA4 = ExpertNames(module="feed_forward.experts", transposed=True)
+_GRANITE = ExpertNames(module="block_sparse_moe", gate_up="input_linear.weight", down="output_linear.weight")
 
 FAMILIES: dict[str, ExpertNames] = {
     "afmoe": _MLP,
@@ -48,13 +48,13 @@ FAMILIES: dict[str, ExpertNames] = {
     "deepseek_v2": _MLP,
     "deepseek_v3": _MLP,
     "deepseek_v32": _MLP,
-    "deepseek_v4": ExpertNames("ffn.experts", ("w1", "w3", "w2")),
+    "deepseek_v4": ExpertNames(module="ffn.experts", single=("w1", "w3", "w2")),
     "dots1": _MLP,
     "ernie4_5_moe": _MLP,
     "exaone_moe": _MLP,
     "flex_olmo": _MLP,
-    "gemma4": ExpertNames("experts"),
-    "gemma4_text": ExpertNames("experts"),
+    "gemma4": ExpertNames(module="experts"),
+    "gemma4_text": ExpertNames(module="experts"),
     "glm4_moe": _MLP,
     "glm4_moe_lite": _MLP,
     "glm_moe_dsa": _MLP,
@@ -67,7 +67,7 @@ FAMILIES: dict[str, ExpertNames] = {
     "kimi_k2": _MLP,
     "kimi_k25": _MLP,
     "kimi_linear": _MIXTRAL,
-    "lfm2_moe": ExpertNames("feed_forward.experts", ("w1", "w3", "w2")),
+    "lfm2_moe": ExpertNames(module="feed_forward.experts", single=("w1", "w3", "w2")),
     "llama4": _LLAMA4,
     "llama4_text": _LLAMA4,
     "longcat_flash": ExpertNames(counted="n_routed_experts"),

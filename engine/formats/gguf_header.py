@@ -96,7 +96,7 @@ _LEAST = {kind: struct.calcsize(form) for kind, form in _SCALARS.items()}  # byt
 _STRING, _ARRAY = 8, 9  # types of gguf.h, as the keys of _SCALARS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GgufTensor:
     """One stored tensor. type: ggml's number of it; shape in torch's order; offset from the start of the file.
 
@@ -254,7 +254,9 @@ class _Reader:
                         size=self._size,
                     )
                 )
-            found[name] = GgufTensor(name, self._path, kind, shape, start + offset, size)
+            found[name] = GgufTensor(
+                name=name, file=self._path, type=kind, shape=shape, offset=start + offset, nbytes=size
+            )
             end, before = start + offset + size, name
         return {name: found[name] for name, *_ in table}
 

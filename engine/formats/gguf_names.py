@@ -43,7 +43,7 @@ _DEEPSEEK_MLP = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Architecture:
     """How one of llama.cpp's architectures becomes one of the hub's.
 
@@ -70,8 +70,8 @@ class Architecture:
 def _next(config: Callable[[Metadata, Mapping[str, GgufTensor]], dict[str, Any]]) -> Architecture:
     """Qwen3-Next and what follows it: gated attention in some layers, Gated DeltaNet in the others."""
     return Architecture(
-        config,
-        _ATTENTION
+        config=config,
+        layer=_ATTENTION
         | _QK_NORMS
         | _AFTER
         | _router("mlp.gate")
@@ -107,8 +107,8 @@ _BAILING = {
 
 ARCHITECTURES: dict[str, Architecture] = {
     "afmoe": Architecture(
-        configs.afmoe,
-        _ATTENTION
+        config=configs.afmoe,
+        layer=_ATTENTION
         | _QK_NORMS
         | _mlp("", "mlp")
         | _mlp("_shexp", "mlp.shared_experts")
@@ -121,11 +121,14 @@ ARCHITECTURES: dict[str, Architecture] = {
         },
     ),
     "bailingmoe": Architecture(
-        configs.bailing, _BAILING | _router("mlp.gate"), top=_BAILING_TOP, joined="attention.query_key_value.weight"
+        config=configs.bailing,
+        layer=_BAILING | _router("mlp.gate"),
+        top=_BAILING_TOP,
+        joined="attention.query_key_value.weight",
     ),
     "bailingmoe2": Architecture(
-        configs.bailing2,
-        _BAILING
+        config=configs.bailing2,
+        layer=_BAILING
         | _mlp("", "mlp")
         | _router("mlp.gate", "mlp.gate.expert_bias")
         | {
@@ -135,29 +138,29 @@ ARCHITECTURES: dict[str, Architecture] = {
         },
         top=_BAILING_TOP,
     ),
-    "deepseek2": Architecture(configs.deepseek, _ATTENTION | _DEEPSEEK_MLP | _LATENT),
-    "dots1": Architecture(configs.dots1, _ATTENTION | _QK_NORMS | _DEEPSEEK_MLP),
+    "deepseek2": Architecture(config=configs.deepseek, layer=_ATTENTION | _DEEPSEEK_MLP | _LATENT),
+    "dots1": Architecture(config=configs.dots1, layer=_ATTENTION | _QK_NORMS | _DEEPSEEK_MLP),
     "ernie4_5-moe": Architecture(
-        configs.ernie,
-        _ATTENTION
+        config=configs.ernie,
+        layer=_ATTENTION
         | _mlp("", "mlp")
         | _mlp("_shexp", "mlp.shared_experts")
         | _router("mlp.gate", "mlp.moe_statics.e_score_correction_bias"),
         row=("exp_probs_b.bias",),
     ),
     "exaone-moe": Architecture(
-        configs.exaone_moe,
-        _ATTENTION
+        config=configs.exaone_moe,
+        layer=_ATTENTION
         | _QK_NORMS
         | _mlp("", "mlp")
         | _mlp("_shexp", "mlp.shared_experts")
         | _router("mlp.gate", "mlp.e_score_correction_bias"),
     ),
-    "glm-dsa": Architecture(configs.glm_dsa, _ATTENTION | _DEEPSEEK_MLP | _LATENT | _INDEXER),
-    "glm4moe": Architecture(configs.glm4_moe, _ATTENTION | _BIASES | _QK_NORMS | _AFTER | _DEEPSEEK_MLP),
+    "glm-dsa": Architecture(config=configs.glm_dsa, layer=_ATTENTION | _DEEPSEEK_MLP | _LATENT | _INDEXER),
+    "glm4moe": Architecture(config=configs.glm4_moe, layer=_ATTENTION | _BIASES | _QK_NORMS | _AFTER | _DEEPSEEK_MLP),
     "gpt-oss": Architecture(
-        configs.gpt_oss,
-        _ATTENTION
+        config=configs.gpt_oss,
+        layer=_ATTENTION
         | _BIASES
         | _AFTER
         | {
@@ -168,24 +171,24 @@ ARCHITECTURES: dict[str, Architecture] = {
         },
     ),
     "granitemoe": Architecture(
-        configs.granite_moe,
-        _ATTENTION
+        config=configs.granite_moe,
+        layer=_ATTENTION
         | _router("block_sparse_moe.router.layer")
         | {"ffn_down_shexp.weight": "shared_mlp.output_linear.weight"},
         permuted=True,
         shared_fused=True,
     ),
     "hunyuan-moe": Architecture(
-        configs.hunyuan,
-        _ATTENTION
+        config=configs.hunyuan,
+        layer=_ATTENTION
         | {"attn_q_norm.weight": "self_attn.query_layernorm.weight"}
         | {"attn_k_norm.weight": "self_attn.key_layernorm.weight"}
         | _mlp("_shexp", "mlp.shared_mlp")
         | _router("mlp.gate.wg"),
     ),
     "lfm2moe": Architecture(
-        configs.lfm2_moe,
-        {
+        config=configs.lfm2_moe,
+        layer={
             "attn_norm.weight": "operator_norm.weight",
             "attn_q.weight": "self_attn.q_proj.weight",
             "attn_k.weight": "self_attn.k_proj.weight",
@@ -209,22 +212,22 @@ ARCHITECTURES: dict[str, Architecture] = {
         },
         conv=("shortconv.conv.weight",),
     ),
-    "llama": Architecture(configs.mixtral, _ATTENTION | _router("block_sparse_moe.gate"), permuted=True),
+    "llama": Architecture(config=configs.mixtral, layer=_ATTENTION | _router("block_sparse_moe.gate"), permuted=True),
     "mimo2": Architecture(
-        configs.mimo,
-        _ATTENTION
+        config=configs.mimo,
+        layer=_ATTENTION
         | _mlp("", "mlp")
         | _router("mlp.gate", "mlp.gate.e_score_correction_bias")
         | {"attn_sinks.weight": "self_attn.attention_sink_bias"},
     ),
     "minimax-m2": Architecture(
-        configs.minimax_m2,
-        _ATTENTION | _QK_NORMS | _router("block_sparse_moe.gate", "block_sparse_moe.e_score_correction_bias"),
+        config=configs.minimax_m2,
+        layer=_ATTENTION | _QK_NORMS | _router("block_sparse_moe.gate", "block_sparse_moe.e_score_correction_bias"),
     ),
-    "olmoe": Architecture(configs.olmoe, _ATTENTION | _QK_NORMS | _router("mlp.gate")),
+    "olmoe": Architecture(config=configs.olmoe, layer=_ATTENTION | _QK_NORMS | _router("mlp.gate")),
     "qwen2moe": Architecture(
-        configs.qwen2_moe,
-        _ATTENTION
+        config=configs.qwen2_moe,
+        layer=_ATTENTION
         | _BIASES
         | _router("mlp.gate")
         | _mlp("_shexp", "mlp.shared_expert")
@@ -233,5 +236,5 @@ ARCHITECTURES: dict[str, Architecture] = {
     ),
     "qwen35moe": _next(configs.qwen35_moe),
     "qwen3next": _next(configs.qwen3_next),
-    "qwen3moe": Architecture(configs.qwen3_moe, _ATTENTION | _BIASES | _QK_NORMS | _router("mlp.gate")),
+    "qwen3moe": Architecture(config=configs.qwen3_moe, layer=_ATTENTION | _BIASES | _QK_NORMS | _router("mlp.gate")),
 }

@@ -381,4 +381,7 @@ def _presumed(path: Path, m: Metadata, tokens: int) -> dict[str, GgufTensor]:
     every = max(1, m.integer("full_attention_interval", _INTERVAL))
     for layer in range(every - 1, layers, every):
         shapes[f"blk.{layer}.attn_q.weight"] = (hidden, hidden)
-    return {name: GgufTensor(name, path, _F32, shape, 0, 0) for name, shape in shapes.items()}
+    return {
+        name: GgufTensor(name=name, file=path, type=_F32, shape=shape, offset=0, nbytes=0)
+        for name, shape in shapes.items()
+    }

@@ -98,7 +98,9 @@ def bitsandbytes(settings: Mapping[str, Any]) -> Packing:
     endings = (*(f"{_MAIN}.{name}" for name in companions), state_name)
     bits = 4 + (8 + 32 / 256 if nested else 32) / block
     form = Form(msg("bitsandbytes {upper}", upper=kind.upper()), bits)
-    return Packing(form, _MAIN, endings, decode, shape, "U8", coding=coding, codes=grouped)
+    return Packing(
+        form=form, main=_MAIN, companions=endings, decode=decode, shape=shape, dtype="U8", coding=coding, codes=grouped
+    )
 
 
 def _state(m: PackedRows, name: str, shape: tuple[int, int]) -> Mapping[str, Any]:
@@ -211,12 +213,12 @@ def hqq(settings: Mapping[str, Any]) -> Packing:
     extra = 32 / group if type(group) is int and group > 0 else 0.0
     form = Form(f"HQQ {bits}-bit", (32 / _THREES if bits == 3 else bits) + extra)
     return Packing(
-        form,
-        "W_q",
-        ("scale", "zero", *_ABOUT),
-        decode,
-        shape,
-        "I32" if bits == 3 else "U8",
+        form=form,
+        main="W_q",
+        companions=("scale", "zero", *_ABOUT),
+        decode=decode,
+        shape=shape,
+        dtype="I32" if bits == 3 else "U8",
         coding=coding,
         codes=grouped,
     )

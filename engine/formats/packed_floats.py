@@ -92,7 +92,17 @@ def _packing(
         return GroupedCodes(coding, ordered_e2m1(nibbles), scales * each, None, each)
 
     coding = Coding(4, group, "byte", "e2m1")
-    return Packing(Form(name, bits), main, (scale, *more), decode, shape, dtype, unused, lambda m: coding, grouped)
+    return Packing(
+        form=Form(name, bits),
+        main=main,
+        companions=(scale, *more),
+        decode=decode,
+        shape=shape,
+        dtype=dtype,
+        unused=unused,
+        coding=lambda m: coding,
+        codes=grouped,
+    )
 
 
 def powers_of_two(exponents: Tensor) -> Tensor:

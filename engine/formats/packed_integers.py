@@ -25,7 +25,7 @@ AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)  # which of eight outputs each nibble of an
 ROWS = 1024  # outputs decoded at once: bounds the memory of what they are decoded through
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Packing:
     """One way to pack. main, companions: endings of the names of what stands for one matrix.
 
@@ -214,7 +214,7 @@ def gptq(settings: Mapping[str, Any]) -> Packing:
         return _grouped(held, codes, zeros, m.get("scales")[:, start:stop].T)
 
     names, how = ("qzeros", "scales", "g_idx"), integer_form("GPTQ", usual, settings, reordered)
-    return Packing(how, "qweight", names, decode, shape, coding=coding, codes=grouped)
+    return Packing(form=how, main="qweight", companions=names, decode=decode, shape=shape, coding=coding, codes=grouped)
 
 
 # ---- AWQ --------------------------------------------------------------------------------------------------------
@@ -261,7 +261,15 @@ def awq(settings: Mapping[str, Any]) -> Packing:
         return _grouped(held, codes, zeros, m.get("scales")[:, start:stop].T)
 
     names = ("qzeros", "scales")
-    return Packing(integer_form("AWQ", bits, settings), "qweight", names, decode, shape, coding=coding, codes=grouped)
+    return Packing(
+        form=integer_form("AWQ", bits, settings),
+        main="qweight",
+        companions=names,
+        decode=decode,
+        shape=shape,
+        coding=coding,
+        codes=grouped,
+    )
 
 
 # ---- compressed-tensors -----------------------------------------------------------------------------------------
@@ -317,7 +325,9 @@ def compressed(settings: Mapping[str, Any]) -> Packing:
 
     endings = ("weight_scale", "weight_zero_point", "weight_shape", "weight_g_idx")
     how = integer_form("compressed-tensors", bits, schemes[0], schemes[0].get("actorder") == "group")
-    return Packing(how, "weight_packed", endings, decode, shape, coding=coding, codes=grouped)
+    return Packing(
+        form=how, main="weight_packed", companions=endings, decode=decode, shape=shape, coding=coding, codes=grouped
+    )
 
 
 # ---- float8 -------------------------------------------------------------------------------------------------------
@@ -352,7 +362,14 @@ def float8(settings: Mapping[str, Any]) -> Packing:
         return values.mul_(scales[rows][:, columns])
 
     others = ("input_scale", "activation_scale")
-    return Packing(Form("FP8 safetensors", 8.0), "weight", (*names, *others), decode, shape, "F8_E4M3")
+    return Packing(
+        form=Form("FP8 safetensors", 8.0),
+        main="weight",
+        companions=(*names, *others),
+        decode=decode,
+        shape=shape,
+        dtype="F8_E4M3",
+    )
 
 
 def integer_form(name: str, bits: int, settings: Mapping[str, Any], reordered: bool = False) -> Form:

@@ -208,7 +208,16 @@ def _packing(mode: str, bits: int, group: int) -> Packing:
     known = ("byte", "e2m1") if mode == "mxfp4" else ("pair", "plain")
     coding = run_coding(group, *known) if bits == 4 else None
     form = Form(f"MLX {bits}-bit", float(bits))
-    return Packing(form, "weight", ("scales", "biases"), decode, shape, "U32", coding=lambda m: coding, codes=grouped)
+    return Packing(
+        form=form,
+        main="weight",
+        companions=("scales", "biases"),
+        decode=decode,
+        shape=shape,
+        dtype="U32",
+        coding=lambda m: coding,
+        codes=grouped,
+    )
 
 
 def bit_stream(words: Tensor, bits: int) -> Tensor:

@@ -33,7 +33,7 @@ class Listener(Protocol):
         """Asked before every token, and before every layer of a prompt; True ends the answer there."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Answer:
     """An answer as far as it has come. Seconds; finish as in messages.Stats."""
 

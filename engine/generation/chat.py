@@ -26,7 +26,7 @@ LONG = (
 _SPELLED = re.compile("\x02c(\\d+)\x03")  # stands for a control token that a content spells, see _disarmed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Prompt:
     """Tokens to feed. history: how many of them come before the generation prompt. dropped: turns left out.
 
@@ -108,7 +108,7 @@ class ChatFormat:
             plain, opened = (self.tokenizer.encode("a", add_special_tokens=each).ids for each in (False, True))
         begin = list(opened[: len(opened) - len(plain)]) if list(opened[-len(plain) :]) == list(plain) else []
         ids = (*begin, *self.encode("".join(self._whole(m.content) for m in messages)))
-        return Prompt(ids, len(ids), raw=True)
+        return Prompt(ids=ids, history=len(ids), raw=True)
 
     def prompt(
         self,
@@ -134,7 +134,7 @@ class ChatFormat:
         history = len(ids) - len(self.encode(tail)) if tail else len(ids)
         last = messages[-1].content.strip() if messages else ""
         end = tail or (with_prompt.rpartition(last)[2] if last else with_prompt)
-        return Prompt(tuple(ids), history, state=state_after(self.speech, end))
+        return Prompt(ids=tuple(ids), history=history, state=state_after(self.speech, end))
 
     def _going_on(self, messages: Sequence[Message], thinking: bool | str | None) -> Prompt:
         """The prompt that the last message, an answer, was given to, and what of that answer there is.
@@ -150,7 +150,7 @@ class ChatFormat:
         before = self.prompt(messages[:-1] or [Message("user", "")], thinking=thinking)  # no template takes none
         begun = self._as_made(last, before.state) or self._remade(turn, before.state)
         ids = before.ids + tuple(begun)
-        return Prompt(ids, len(ids), state=before.state, begun=tuple(begun), said=last.content)
+        return Prompt(ids=ids, history=len(ids), state=before.state, begun=tuple(begun), said=last.content)
 
     def _as_made(self, message: Message, state: str) -> list[int]:
         """The tokens of an answer, where its text is still what they are read as."""

@@ -74,7 +74,7 @@ class TokenLogprob:
     top: tuple[tuple[str, float], ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StepReport:
     """One step of a team over one message. state: 'waiting', 'working', 'done', 'skipped', 'failed' or 'stopped'.
 
@@ -91,7 +91,7 @@ class StepReport:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Stats:
     """What an answer took. Times in seconds, bytes in bytes.
 
@@ -150,7 +150,7 @@ class Look:
     pulse: float = 0.2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExpertFacts:
     """One expert. uses: since load, of which coarse and skipped. answer: uses in this answer.
 
@@ -173,7 +173,7 @@ class ExpertFacts:
     stored: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MemoryUse:
     """What the memory of the program is taken for at one moment, and what is left below the ceiling.
 
@@ -198,7 +198,7 @@ class MemoryUse:
     device_cached: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Snapshot:
     """A loaded model at one moment, for the live panels. Counters are since it was loaded.
 

@@ -24,7 +24,7 @@ Ids = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sampling:
     """How a token is chosen; the fields are those of settings.SAMPLING. temperature 0 is greedy."""
 

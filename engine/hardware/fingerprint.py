@@ -26,7 +26,7 @@ MOUNTS = Path("/proc/self/mountinfo")
 BY_UUID = Path("/dev/disk/by-uuid")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Fingerprint:
     """ram: bytes, rounded. disk: what tells the disk (or part of one) from another."""
 

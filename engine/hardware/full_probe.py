@@ -91,17 +91,10 @@ class Probe:
             self._busy += seconds * (load.others if load.busy else 0.0)
         except StopIteration:
             self._result = Rates(
-                self._memory_rate,
-                self.threads,
-                tuple(self._points),
-                self._shares,
-                self._products,
-                self._cards,
-                self._taken + time.perf_counter() - start,
-                time.time(),
-                self._unread,
-                self._busy / self._taken if self._taken else 0.0,
-            )
+                self._memory_rate, self.threads, tuple(self._points), self._shares, self._products, self._cards,
+                seconds=self._taken + time.perf_counter() - start, when=time.time(), unread=self._unread,
+                busy=self._busy / self._taken if self._taken else 0.0,
+            )  # fmt: skip
             self.close()
         except OSError as cause:
             self.close()

@@ -44,9 +44,13 @@ def _card(driver: Driver, index: int) -> Gpu:
     free = free_memory(management_library(), facts.bus)
     # Where nobody can tell, all of it: opening asks the card itself, and takes no more than is free.
     return Gpu(
-        facts.name, facts.total, facts.total if free is None else free, rate=facts.rate, unified=facts.unified,
+        name=facts.name,
+        total=facts.total,
+        free=facts.total if free is None else free,
+        rate=facts.rate,
+        unified=facts.unified,
         capability=facts.capability,
-    )  # fmt: skip
+    )
 
 
 def _link_rate(device: CardDevice) -> float:

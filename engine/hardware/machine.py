@@ -18,7 +18,7 @@ def size(nbytes: int) -> str:
     return f"{nbytes / GB:.1f} GB" if nbytes >= GB else f"{nbytes / 1e6:.0f} MB"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Gpu:
     """One graphics card. Memory in bytes. pinned: bytes per second to it, from pinned memory; rate: of its own memory,
     as measured, or by its clock; 0: not known. unified: its memory is the computer's. capability: of its kernels, as
@@ -66,7 +66,7 @@ class DiskPoint:
     rate: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Machine:
     """Memory in bytes, rates in bytes per second.
 

@@ -28,7 +28,7 @@ class UsageSample(NamedTuple):
     rows: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OwnUse:
     """What this process takes beside the experts' cache.
 

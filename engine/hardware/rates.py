@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from typing import Any
 
 from engine import translatable
@@ -41,6 +41,7 @@ class Rates:
     kernel_shares: Mapping[int, float] = field(default_factory=dict)
     products: Mapping[int, float] = field(default_factory=dict)
     cards: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    _: KW_ONLY
     seconds: float = 0.0
     when: float = 0.0
     unread: Translatable = NO_TEXT

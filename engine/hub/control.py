@@ -230,7 +230,7 @@ WINDOW = 10.0  # seconds over which the rate is taken: steady enough to read, qu
 STEP = 0.25  # seconds between samples
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DownloadProgress:
     """Bytes. rate: bytes a second now. eta: seconds still to go, None where nothing moves.
 
@@ -296,7 +296,15 @@ class Meter:
             rate = (self._fetched - before) / passed if passed > 0 else 0.0
             eta = (self._total - self._done) / rate if rate > 0 else None
             waiting = next(iter(self._waiting.values()), None)
-            return DownloadProgress(self._done, self._total, rate, eta, self._files_done, self._files, waiting)
+            return DownloadProgress(
+                done=self._done,
+                total=self._total,
+                rate=rate,
+                eta=eta,
+                files_done=self._files_done,
+                files=self._files,
+                waiting=waiting,
+            )
 
     def _sample(self) -> None:
         now = self._clock()

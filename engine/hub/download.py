@@ -37,7 +37,7 @@ _LENGTH = re.compile(r"[0-9]{1,18}")
 Take = Callable[[memoryview], None]  # gets the bytes as they arrive, in order
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DownloadContext:
     """What all files of a download share: the hub and revision, the folder, pausing, progress, disk and retries."""
 
@@ -267,7 +267,14 @@ def download(
         with errors.noting(lambda: meter.done + sum(parts.values())):
             disk.check(sum(file.size - parts[file.name] for file in missing) + room)
         context = DownloadContext(
-            hub, outline.repo, outline.commit, folder, control, meter, disk, retry_policy or RetryPolicy()
+            hub=hub,
+            repo=outline.repo,
+            commit=outline.commit,
+            folder=folder,
+            control=control,
+            meter=meter,
+            room=disk,
+            retry_policy=retry_policy or RetryPolicy(),
         )
         bring(context, missing, report)
         _note(folder, hub.endpoint, outline, _verified(folder, outline.files), passing)

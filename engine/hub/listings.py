@@ -63,15 +63,25 @@ def details(hub: Hub, repo: str, revision: str, estimates: FitEstimates, gguf: s
     best = estimates.best(lambda top: outline_facts(outline, top), outline.tops)
     quantization = outline.config.get("quantization_config")
     model = HubModel(
-        repo, repo.rpartition("/")[2], outline.model_type, outline.parameters, outline.download_bytes, outline.licence,
-        active_parameters=outline.active_parameters, context_length=_context(text), gated=outline.gated,
+        repo=repo,
+        title=repo.rpartition("/")[2],
+        model_type=outline.model_type,
+        parameters=outline.parameters,
+        download_bytes=outline.download_bytes,
+        licence=outline.licence,
+        active_parameters=outline.active_parameters,
+        context_length=_context(text),
+        gated=outline.gated,
         quantized=str(quantization.get("quant_method", "")) if isinstance(quantization, dict) else "",
-        commit=outline.commit, fit=best, here=_owned().get(repo, ""), gguf_name=gguf,
-    )  # fmt: skip
+        commit=outline.commit,
+        fit=best,
+        here=_owned().get(repo, ""),
+        gguf_name=gguf,
+    )
     return ModelDetails(
-        _told(model, entry),
-        hub.page(repo),
-        tuple((file.name, file.size) for file in outline.files),
+        model=_told(model, entry),
+        page=hub.page(repo),
+        files=tuple((file.name, file.size) for file in outline.files),
         layers=_count(text, "num_hidden_layers") or len(outline.experts),
         moe_layers=len(outline.experts),
         experts=max(count for count, _ in outline.experts.values()),
@@ -90,7 +100,7 @@ def bundled_details(hub: Hub, entry: CatalogueEntry, repo: str, estimates: FitEs
     best = estimates.best(lambda top: catalogue_facts(entry, top), tops)
     shape = entry.shape
     return ModelDetails(
-        replace(_bundled(entry, source), fit=best, here=_owned().get(repo, "")), hub.page(repo), (),
+        model=replace(_bundled(entry, source), fit=best, here=_owned().get(repo, "")), page=hub.page(repo), files=(),
         layers=shape.layers, moe_layers=shape.moe_layers, experts=shape.experts,
         experts_per_token=shape.experts_per_token, stores=tuple((fit.tier, fit.disk) for fit in fits),
         fits=tuple((fit.tier, fit) for fit in fits),
@@ -133,10 +143,17 @@ def _bundled(entry: CatalogueEntry, source: FourBit | None) -> HubModel:
     """As the catalogue has it, in four bits from `source`, or as its makers publish it."""
     repo, nbytes = (source.repo, entry.four_bit_bytes(source)) if source else (entry.repo, entry.download_bytes)
     model = HubModel(
-        repo, entry.name, entry.model_type, entry.parameters, nbytes, entry.licence, about=translated(entry.about),
-        active_parameters=entry.shape.active_parameters, context_length=entry.context_length,
+        repo=repo,
+        title=entry.name,
+        model_type=entry.model_type,
+        parameters=entry.parameters,
+        download_bytes=nbytes,
+        licence=entry.licence,
+        about=translated(entry.about),
+        active_parameters=entry.shape.active_parameters,
+        context_length=entry.context_length,
         gguf_name=source.gguf if source else "",
-    )  # fmt: skip
+    )
     return replace(model, **_in_four(entry, source)) if source or entry.native else model
 
 

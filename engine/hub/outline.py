@@ -82,7 +82,7 @@ class Peek(io.RawIOBase):
         return n
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outline:
     """A model that could be fetched and imported.
 
@@ -146,7 +146,10 @@ class Outline:
         for layer, (count, s) in self.experts.items():
             codings = self.kept.get(layer, ()) if top == EXACT else ()
             group = codings[0].group if codings else s.group
-            found.append((count, ExpertSpec(s.hidden, s.intermediate, top, group, s.has_gate, s.has_bias, codings)))
+            spec = ExpertSpec(
+                s.hidden, s.intermediate, top, group, has_gate=s.has_gate, has_bias=s.has_bias, codings=codings
+            )
+            found.append((count, spec))
         return found
 
     @property
@@ -167,21 +170,21 @@ def outline_of(
     """Of a source whose headers are known. Raises UnderhillError as importing it would."""
     plan = find_experts(source)
     return Outline(
-        found.repo,
-        found.commit,
-        str(source.config["model_type"]),
-        found.licence,
-        found.gated,
-        source.config,
-        files,
-        weights,
-        entries,
-        heads,
-        _experts(source, plan),
-        {shape.name: shape for shape in dense_shapes(source, plan, keeps(source, EXACT, None))},
-        gguf,
-        source.form.bits,
-        codings(source, plan) if keeps(source, EXACT, None) else {},
+        repo=found.repo,
+        commit=found.commit,
+        model_type=str(source.config["model_type"]),
+        licence=found.licence,
+        gated=found.gated,
+        config=source.config,
+        files=files,
+        weights=weights,
+        entries=entries,
+        heads=heads,
+        experts=_experts(source, plan),
+        dense={shape.name: shape for shape in dense_shapes(source, plan, keeps(source, EXACT, None))},
+        gguf=gguf,
+        bits=source.form.bits,
+        kept=codings(source, plan) if keeps(source, EXACT, None) else {},
     )
 
 
@@ -192,7 +195,7 @@ def _experts(source: WeightSource, plan: ExpertPlan) -> dict[int, tuple[int, Exp
     group = next((g for g in GROUPS if all(n % g == 0 for s in shapes.values() for n in s)), GROUPS[-1])
     try:
         return {
-            i: (len(plan.layers[i]), ExpertSpec(cols, rows, 8, group, plan.has_gate, plan.has_bias))
+            i: (len(plan.layers[i]), ExpertSpec(cols, rows, 8, group, has_gate=plan.has_gate, has_bias=plan.has_bias))
             for i, (rows, cols) in shapes.items()
         }
     except ValueError as cause:

@@ -95,7 +95,7 @@ def pull(
         preflight.check(folder)
         path = library.add(folder, name, top, importing)
     else:
-        with opened(hub, outline, folder, same_disk, control, arriving, retry_policy) as stream:
+        with opened(hub, outline, folder, same_disk, control, arriving, retry_policy=retry_policy) as stream:
             with stream.source.companions() as files:
                 preflight.check_files(files[0].parent)
             path = library.add_arriving(stream, outline.repo, name, top, importing)

@@ -54,6 +54,7 @@ def opened(
     same_disk: bool,
     control: Control | None = None,
     report: Report | None = None,
+    *,
     retry_policy: RetryPolicy | None = None,
 ) -> Iterator[ImportStream]:
     """The weights of `outline` as they arrive; small files are brought into `folder` first.
@@ -70,14 +71,14 @@ def opened(
         meter = Meter(outline.download_bytes, len(outline.files))
         meter.had(sum(file.size for file in small if file not in missing))
         context = DownloadContext(
-            hub,
-            outline.repo,
-            outline.commit,
-            folder,
-            control or Control(),
-            meter,
-            DiskSpaceGuard(folder),
-            retry_policy or RetryPolicy(),
+            hub=hub,
+            repo=outline.repo,
+            commit=outline.commit,
+            folder=folder,
+            control=control or Control(),
+            meter=meter,
+            room=DiskSpaceGuard(folder),
+            retry_policy=retry_policy or RetryPolicy(),
         )
         bring(context, missing, report)
         spool = Spool(folder / NAME, outline.weights, bodies.CHUNK)

@@ -76,7 +76,7 @@ class LinearAttentionShape:
     inner: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelShape:
     """What decides the sizes of a model.
 
@@ -157,7 +157,7 @@ class FourBit:
     gguf: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CatalogueEntry:
     """A model of the catalogue. parameters: as its makers state it. bits: per weight, as `repo` has it.
 

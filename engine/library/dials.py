@@ -44,7 +44,7 @@ class DialCost:
     here: Cost | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Calibration:
     """tokens: that T1 and T2 are quantiles over. scored: tokens of other text that `worst` was measured on.
 
@@ -99,7 +99,16 @@ def read(store: Path) -> Calibration | None:
         return None
     if not all(math.isfinite(n) and n >= 0 for n in (*numbers, *counts, *scores)):
         return None
-    return Calibration(counts[0], counts[1], counts[2], numbers[0], numbers[1], dials, scores, low)
+    return Calibration(
+        tokens=counts[0],
+        scored=counts[1],
+        scored_here=counts[2],
+        share=numbers[0],
+        exact_perplexity=numbers[1],
+        dials=dials,
+        scores=scores,
+        low=low,
+    )
 
 
 def at(store: Path, low: int) -> Calibration | None:

@@ -18,7 +18,7 @@ MOVING = "moving"  # being copied to another folder just now; it can be used mea
 CLASH = "name_clash"  # another model of the same name comes before it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelCard:
     """A model as lists show it. bytes on disk. loaded: it is the current one. note: what the user should know.
 
@@ -74,7 +74,7 @@ class ModelCard:
         return self.state in (READY, MOVING)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelFolder:
     """A folder that models live in. bytes: free and total of its disk; models: of all stores in it.
 
@@ -106,7 +106,7 @@ class DeletedModel:
     expires: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LoweringOffer:
     """What fewer bits for a model's more robust experts would save and cost (edgemoe, section III-B).
 
@@ -139,7 +139,7 @@ class AdoptedModel:
     action: Translatable = NO_TEXT
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FoundModel:
     """A model that another app keeps on this computer.
 
@@ -166,7 +166,7 @@ class FoundModel:
     fit: Fit | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HubModel:
     """A model that could be fetched. about: a sentence; '' where nobody wrote one. model_type: its family.
 
@@ -205,7 +205,7 @@ class HubModel:
     lost: Translatable = NO_TEXT
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelDetails:
     """All that is known of a model on a hub before any weight of it is here.
 
@@ -236,7 +236,7 @@ FINISHED = "finished"
 CANCELLED = "cancelled"  # gone from the list with this word
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Transfer:
     """A model on its way from a hub into the library. state: one of the above.
 

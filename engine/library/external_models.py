@@ -213,7 +213,15 @@ def _gguf(app: str, title: str, file: Path) -> FoundModel | None:
         return None
     if not shown:
         return None
-    return FoundModel(app, title, import_compatibility.library_name(title), str(file), "gguf", nbytes, why_not=wrong)
+    return FoundModel(
+        app=app,
+        title=title,
+        name=import_compatibility.library_name(title),
+        path=str(file),
+        format="gguf",
+        nbytes=nbytes,
+        why_not=wrong,
+    )
 
 
 def _folder(app: str, title: str, folder: Path) -> FoundModel:
@@ -221,7 +229,14 @@ def _folder(app: str, title: str, folder: Path) -> FoundModel:
     for file in folder.iterdir():
         with suppress(OSError):  # a link to what is not there
             nbytes += file.stat().st_size
-    return FoundModel(app, title, import_compatibility.library_name(title), str(folder), "safetensors", nbytes)
+    return FoundModel(
+        app=app,
+        title=title,
+        name=import_compatibility.library_name(title),
+        path=str(folder),
+        format="safetensors",
+        nbytes=nbytes,
+    )
 
 
 def _layers(manifest: Path) -> list[dict[str, Any]]:

@@ -162,12 +162,25 @@ def model_folders() -> tuple[ModelFolder, ...]:
 def _folder(path: Path, first: bool) -> ModelFolder:
     own = path == folders.own()
     if not folders.is_there(path):
-        return ModelFolder(str(path), False, first, own, False, problem=folders.not_there(path).sentence)
+        return ModelFolder(
+            path=str(path), there=False, first=first, own=own, writable=False, problem=folders.not_there(path).sentence
+        )
     disk = folders.disk_space(path)
     models = sum(trash.size(p) for p in _directories(path) if _is_ours(p))
     fetched = trash.size(home() / "downloads") if own else 0
     deleted = trash.nbytes(path)
-    return ModelFolder(str(path), True, first, own, disk.writable, disk.free, disk.total, models, deleted, fetched)
+    return ModelFolder(
+        path=str(path),
+        there=True,
+        first=first,
+        own=own,
+        writable=disk.writable,
+        free=disk.free,
+        total=disk.total,
+        models=models,
+        deleted=deleted,
+        downloads=fetched,
+    )
 
 
 def _directories(folder: Path) -> list[Path]:
@@ -282,9 +295,26 @@ def _clash(second: ModelCard, first: ModelCard) -> ModelCard:
 
 def _blank(path: Path, state: str, problem: Translatable, action: Translatable, source: str) -> ModelCard:
     return ModelCard(
-        path.name, translated(path.name), "", str(path), 0, 0, trash.size(path), 0, 0, 0, 0, 0, 0, (), "",
-        state=state, problem=problem, action=action, source=source,
-    )  # fmt: skip
+        name=path.name,
+        title=translated(path.name),
+        family="",
+        path=str(path),
+        parameters=0,
+        active_parameters=0,
+        disk_bytes=trash.size(path),
+        expert_bytes=0,
+        layers=0,
+        moe_layers=0,
+        experts=0,
+        experts_per_token=0,
+        context_length=0,
+        tiers=(),
+        backend="",
+        state=state,
+        problem=problem,
+        action=action,
+        source=source,
+    )
 
 
 def _source(path: Path) -> str:

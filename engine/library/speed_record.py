@@ -28,7 +28,7 @@ NEAR = 0.1  # of the experts, by which the cached share may be another than when
 LEAST_MISSES, MOST_CORRECTION = 0.02, 20.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Conditions:
     """Under which it was seen: what was seen holds for the same alone. share: of the experts' bytes in memory. rate:
     bytes a second of the disk, or of memory where all are there, that it was expected to have.
@@ -74,7 +74,9 @@ def conditions(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> Co
     share = min(1.0, plan.cache_bytes / model.expert_bytes[plan.tier])
     disk = machine.reading(plan.direct).disk_rate_at(model.record_bytes[plan.tier])
     rate = machine.memory_rate if share >= 1 else disk
-    return Conditions(plan.tier, plan.dense, dial, machine.isa, plan.threads, share, rate)
+    return Conditions(
+        tier=plan.tier, dense=plan.dense, dial=dial, isa=machine.isa, threads=plan.threads, share=share, rate=rate
+    )
 
 
 def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Decoded) -> tuple[Seen, Translatable]:
@@ -84,9 +86,9 @@ def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Deco
     bytes_missed = uniform.reading * reading_rate(machine, model, plan.tier)  # were the routing uniform
     misses = max(LEAST_MISSES, min(1.0, took.bytes_read / took.tokens / bytes_missed)) if bytes_missed else 1.0
     measured = took.tokens / took.seconds
-    known, how = replace(model, seen=Seen(misses)), (plan.tier, plan.dense, plan.cache_bytes, dial, plan.chunk)
-    now = expected(machine, known, *how, took.before // took.tokens)
-    usual = expected(machine, known, *how, min(plan.context, USUAL))
+    known, how = replace(model, seen=Seen(misses)), (plan.tier, plan.dense, plan.cache_bytes, dial)
+    now = expected(machine, known, *how, chunk=plan.chunk, context=took.before // took.tokens)
+    usual = expected(machine, known, *how, chunk=plan.chunk, context=min(plan.context, USUAL))
     correction = 1.0
     if not now.decode[0] / OFF <= measured <= now.decode[1] * OFF:
         # Of rates the geometric mean: as far from the worse as from the better, as a factor.

@@ -187,7 +187,7 @@ class Config:
         kind = self.rope_kind(settings)
         if kind == "proportional":
             factor = positive(msg("rope factor"), settings.get("factor", 1.0))
-            scaling = None if factor == 1.0 else RopeScaling("linear", factor=factor)
+            scaling = None if factor == 1.0 else RopeScaling(kind="linear", factor=factor)
             return self._one(RopeSpec(head_dim, theta, interleaved, scaling, rotated=2 * int(share * head_dim // 2)))
         dim = int(head_dim * share)
         return self._one(RopeSpec(dim, theta, interleaved, self._scaling(kind, settings, dim)))
@@ -218,10 +218,10 @@ class Config:
         if kind == "default":
             return None
         if kind == "linear":
-            return RopeScaling("linear", factor=setting("factor"))
+            return RopeScaling(kind="linear", factor=setting("factor"))
         positions = self.integer("max_position_embeddings", low=1)
         if kind == "dynamic":
-            return RopeScaling("dynamic", factor=setting("factor"), max_position=positions)
+            return RopeScaling(kind="dynamic", factor=setting("factor"), max_position=positions)
         beside, within = (where.get("original_max_position_embeddings") for where in (self.raw, settings))
         given = next(value for value in (beside, within, positions) if value is not None)
         original = int(positive("original_max_position_embeddings", given))
@@ -229,11 +229,11 @@ class Config:
             raise _broken("original_max_position_embeddings", given, msg("a whole number from 2 on"))
         if kind == "llama3":
             low, high = setting("low_freq_factor"), setting("high_freq_factor")
-            return RopeScaling("llama3", factor=setting("factor"), original=original, low_freq=low, high_freq=high)
+            return RopeScaling(kind="llama3", factor=setting("factor"), original=original, low_freq=low, high_freq=high)
         factor = setting("factor", positions / original)
         if kind == "yarn":
             return RopeScaling(
-                "yarn",
+                kind="yarn",
                 factor=factor,
                 original=original,
                 attention_factor=setting("attention_factor", _yarn_attention(factor, settings)),
@@ -245,7 +245,7 @@ class Config:
             usual = 1.0 if factor <= 1 else math.sqrt(1 + math.log(factor) / math.log(original))
             scale = setting("attention_factor", usual)
             return RopeScaling(
-                "longrope",
+                kind="longrope",
                 original=original,
                 short=_frequencies(settings, "short_factor", dim),
                 long=_frequencies(settings, "long_factor", dim),

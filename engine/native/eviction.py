@@ -60,7 +60,7 @@ class HobbitScores:
     """
 
     def __init__(
-        self, scores: Array, last: Array, ticks: Array, bars: Array, near: Array, order: Array, state: array[int]
+        self, scores: Array, last: Array, ticks: Array, bars: Array, near: Array, order: Array, *, state: array[int]
     ) -> None:
         rows = near.shape[-1]
         flat = (order.size,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from torch import Tensor
 
@@ -90,6 +90,7 @@ class Delta:
     k_dim: int
     v_dim: int
     kernel: int
+    _: KW_ONLY
     qk_eps: float
     norm_eps: float
     taps: Tensor

@@ -260,7 +260,7 @@ def rope(frequencies: Tensor, cosines: Tensor, sines: Tensor) -> Op:
     return Op(OpKind.ROPE, (rows[0].size,), (), (frequencies, cosines, sines), rows)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Heads:
     """What is done to queries, keys and values, in this order; normalizing also after the turning if `norm_last`.
 
@@ -316,7 +316,7 @@ def attend_room(heads: int, dim: int) -> int:
 
 def attend(
     queries: Tensor, out: Tensor, room: Tensor, state: int, kv_heads: int, scale: float,
-    window: int | None = None, sinks: Tensor | None = None,
+    *, window: int | None = None, sinks: Tensor | None = None,
 ) -> Op:  # fmt: skip
     """Softmax attention over the rows up to `position` of the buffers `state` (keys) and `state + 1` (values).
 
@@ -335,7 +335,7 @@ def attend(
     return Op(OpKind.ATTEND, (state, number, kv_heads, dim, window or 0), (scale,), kept, rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Routing:
     """How experts are chosen and weighed: see engine.models.spec.RouterSpec."""
 

@@ -21,7 +21,7 @@ PROGRAM = 400_000_000  # bytes that this program takes before a model
 DISK_MARGIN = 2 * GB  # bytes of the disk left to other things at most: as much as a model takes, where that is less
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Fit:
     """pill: 'fits' runs at a usable speed, 'slow' below that, 'too_big' not at all. Speed: tokens a second, from worse
     to better; None where it does not run. needed: bytes of memory at the least; wanted: with every expert at hand.
@@ -60,14 +60,8 @@ def fit(
     except UnderhillError as e:
         if e.kind is not Kind.OUT_OF_MEMORY:
             raise
-        return Fit(
-            "too_big",
-            e.sentence,
-            None,
-            *_least(machine, model, values),
-            disk,
-            tier,
-        )
+        needed, wanted = _least(machine, model, values)
+        return Fit(pill="too_big", sentence=e.sentence, speed=None, needed=needed, wanted=wanted, disk=disk, tier=tier)
     found = fit_of(plan, model)
     if missing > 0:
         text = msg(
@@ -85,7 +79,10 @@ def fit_of(plan: Plan, model: ModelFacts) -> Fit:
     whole = model.expert_bytes[plan.tier]
     wanted = plan.ceiling - plan.spare - plan.cache_bytes + whole
     share = min(1.0, plan.cache_bytes / whole)
-    return Fit(pill, _sentence(plan, share), plan.speed, plan.least, wanted, _disk(model), plan.tier, share)
+    return Fit(
+        pill=pill, sentence=_sentence(plan, share), speed=plan.speed, needed=plan.least, wanted=wanted,
+        disk=_disk(model), tier=plan.tier, share=share,
+    )  # fmt: skip
 
 
 def _sentence(plan: Plan, share: float) -> Translatable:

@@ -47,7 +47,7 @@ LINEARS = 2  # such products a layer: before attention, and behind it
 FASTER = 1.1  # by which a card has to be faster by arithmetic, to be taken by itself: the arithmetic is not exact
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outlook:
     """One mode. speed: tokens a second, as Plan.speed. device_bytes: of the card, device_experts being experts;
     host_experts: those in ordinary memory; experts lie in one of the two. dense: where the other weights and the
@@ -70,10 +70,24 @@ def outlooks(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> tupl
     """Every mode that is possible here, the fastest first; CPU-only always is. plan: of this machine and model."""
     whole = model.expert_bytes[plan.tier]
     limit = "disk" if plan.limit == "disk" else "host"
-    found = [Outlook(CPU, "host", 0, 0, min(whole, plan.cache_bytes), plan.speed, limit)]
+    found = [
+        Outlook(
+            mode=CPU,
+            dense="host",
+            device_bytes=0,
+            device_experts=0,
+            host_experts=min(whole, plan.cache_bytes),
+            speed=plan.speed,
+            limit=limit,
+        )
+    ]
     for card in machine.gpus:
         if usable(card):
-            found += [o for way in _WAYS if (o := _outlook(machine, card, model, plan, dial, *way)) is not None]
+            found += [
+                o
+                for mode, dense in _WAYS
+                if (o := _outlook(machine, card, model, plan, dial, mode, dense=dense)) is not None
+            ]
     best = {mode: max((o for o in found if o.mode == mode), key=attrgetter("speed"), default=None) for mode in MODES}
     return tuple(sorted((o for o in best.values() if o is not None), key=attrgetter("speed"), reverse=True))
 
@@ -111,7 +125,11 @@ def make_plan_with_card(
     except UnderhillError:
         told.append(msg("{name} isn't used: its driver needs memory that the model needs.", name=card.name))
         return replace(plan, sentences=(*plan.sentences, *told))
-    ways = (_outlook(machine, card, model, beside, dial_of(settings), *way) for way in _WAYS if way[0] == ASSISTED)
+    ways = (
+        _outlook(machine, card, model, beside, dial_of(settings), mode, dense=dense)
+        for mode, dense in _WAYS
+        if mode == ASSISTED
+    )
     outlook = max((way for way in ways if way is not None), key=attrgetter("speed"), default=None)
     if outlook is None:
         told.append(msg("{name} isn't used: too little of its memory is free.", name=card.name))
@@ -240,7 +258,7 @@ _WAYS = ((GPU, "device"), (ASSISTED, "host"), (ASSISTED, "linears"))
 
 
 def _outlook(
-    machine: Machine, card: Gpu, model: ModelFacts, plan: Plan, dial: str, mode: str, dense: str
+    machine: Machine, card: Gpu, model: ModelFacts, plan: Plan, dial: str, mode: str, *, dense: str
 ) -> Outlook | None:
     """None where the card's memory does not hold it."""
     room = card.free - MARGIN - model.working_bytes - CHUNKS[-1] * model.token_bytes
@@ -265,7 +283,16 @@ def _outlook(
     ends = [parts.seconds(mode, dense, misses, token.layers) for misses in (1.0, REUSE)]
     used = card.free - MARGIN - room + on_device + device
     linears = on_device if dense == "linears" else 0
-    return Outlook(mode, dense, used, device, host, (1 / ends[0][0], 1 / ends[1][0]), ends[0][1], linears)
+    return Outlook(
+        mode=mode,
+        dense=dense,
+        device_bytes=used,
+        device_experts=device,
+        host_experts=host,
+        speed=(1 / ends[0][0], 1 / ends[1][0]),
+        limit=ends[0][1],
+        linears=linears,
+    )
 
 
 def _multiplied(model: ModelFacts, plan: Plan) -> int:

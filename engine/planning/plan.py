@@ -250,7 +250,10 @@ def _paced(
     machine: Machine, model: ModelFacts, tier: int, *, dense: str, cache: int, dial: str, chunk: int, context: int
 ) -> tuple[Expectation, Translatable]:
     """What to expect behind as many tokens as a chat usually has, where there is room for them; and its sentence."""
-    now, late = (expected(machine, model, tier, dense, cache, dial, chunk, n) for n in (min(context, USUAL), context))
+    now, late = (
+        expected(machine, model, tier, dense, cache, dial, chunk=chunk, context=n)
+        for n in (min(context, USUAL), context)
+    )
     corrected = model.seen is not None and model.seen.correction != 1.0
     whole = cache >= model.expert_bytes[tier]
     return now, decode_sentence(now, all_in_memory=whole, corrected=corrected, late=late)

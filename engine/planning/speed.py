@@ -125,6 +125,7 @@ def expected(
     dense: str,
     cache: int,
     dial: str = "exact",
+    *,
     chunk: int = 512,
     context: int = USUAL,
 ) -> Expectation:

@@ -51,7 +51,7 @@ class Watch(Command):
     look: Look
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Generate(Command):
     """Answer a chat with the loaded model. sampling: names of settings.SAMPLING. Done.result: Stats.
 

@@ -21,7 +21,7 @@ class Event:
     id: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Progress(Event):
     """Something long goes on. text: a plain phrase ('Reading layer 3 of 16'). total 0: not known. unit: 'bytes' …
 
@@ -61,7 +61,7 @@ class TextDelta(Event):
     logprobs: tuple[TokenLogprob, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Telemetry(Snapshot, Event):
     """A snapshot for the live panels, at most five a second while something changes. id is empty.
 

@@ -10,7 +10,7 @@ from engine.protocol.events import Event
 from engine.translatable import NO_TEXT, Translatable
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StartServer(Command):
     """Let other programs ask at this address; a server that runs is started anew. Done.result: ServerState.
 
@@ -65,7 +65,7 @@ class ServerKey:
     value: str = field(repr=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ServerRequest:
     """Somebody's request. id: of the command that Stop takes.
 

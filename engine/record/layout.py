@@ -35,7 +35,7 @@ with code 0, which decodes to that group's offset: kernels pad the activation wi
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -106,6 +106,7 @@ class ExpertSpec:
     intermediate: int
     top: int
     group: int = 64
+    _: KW_ONLY
     has_gate: bool = True
     has_bias: bool = False
     codings: tuple[Coding, ...] = ()

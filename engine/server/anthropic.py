@@ -68,7 +68,13 @@ class MessagesBody(OpenRequest):
         thinking = {"enabled": True, "adaptive": True, "disabled": False}.get((self.thinking or {}).get("type", ""))
         goes_on = bool(messages) and messages[-1].role == "assistant"  # its beginning was written for it
         return AnswerRequest(
-            self.model, tuple(messages), sampling, tuple(self.stop_sequences or ()), thinking, options, goes_on
+            model=self.model,
+            messages=tuple(messages),
+            sampling=sampling,
+            stop=tuple(self.stop_sequences or ()),
+            thinking=thinking,
+            options=options,
+            continue_last=goes_on,
         )
 
 

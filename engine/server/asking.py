@@ -25,7 +25,7 @@ LONGEST = 1_000_000  # tokens of an answer where a request names no length: as l
 WHOLE = AnswerOptions(whole=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AnswerRequest:
     """One request. sampling: names of settings.SAMPLING."""
 
@@ -106,10 +106,19 @@ class Asker:
 
         def command(ident: str) -> Generate:
             return Generate(
-                ident, wanted.messages, wanted.sampling, wanted.stop, wanted.continue_last, wanted.thinking,
-                chat="server", options=wanted.options, background=True, model=card.name,
-                settings={**self.settings, **self.models_own.get(card.name, {})}, models=dict(self.models_own),
-            )  # fmt: skip
+                id=ident,
+                messages=wanted.messages,
+                sampling=wanted.sampling,
+                stop=wanted.stop,
+                continue_last=wanted.continue_last,
+                thinking=wanted.thinking,
+                chat="server",
+                options=wanted.options,
+                background=True,
+                model=card.name,
+                settings={**self.settings, **self.models_own.get(card.name, {})},
+                models=dict(self.models_own),
+            )
 
         events = self.bridge.answer(command, client_of(request), request.url.path)
         async with contextlib.aclosing(events) as coming:  # type: ignore[type-var]
@@ -149,7 +158,23 @@ class Asker:
 def _as_model(card: protocol.TeamCard) -> ModelCard:
     """A team as lists of models have it; it has no weights of its own."""
     name = f"{protocol.TEAM_PREFIX}{card.id}"
-    return ModelCard(name, translated(card.name), "team", "", 0, 0, 0, 0, 0, 0, 0, 0, 0, (), "lean")
+    return ModelCard(
+        name=name,
+        title=translated(card.name),
+        family="team",
+        path="",
+        parameters=0,
+        active_parameters=0,
+        disk_bytes=0,
+        expert_bytes=0,
+        layers=0,
+        moe_layers=0,
+        experts=0,
+        experts_per_token=0,
+        context_length=0,
+        tiers=(),
+        backend="lean",
+    )
 
 
 def check(wanted: AnswerRequest) -> None:

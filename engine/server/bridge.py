@@ -26,7 +26,7 @@ class Overloaded(UnderhillError):
         self.seconds = seconds
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Counters:
     """Since the server was started."""
 
@@ -113,7 +113,9 @@ class EngineBridge:
             self._changed()
             raise Overloaded(self._patience())
         command = make(f"{PREFIX}{next(self._numbers)}")
-        request = protocol.ServerRequest(command.id, client, way, command.model, "waiting", 0, 0.0)
+        request = protocol.ServerRequest(
+            id=command.id, client=client, way=way, model=command.model, state="waiting", tokens=0, seconds=0.0
+        )
         opened = self._answers[command.id] = _Open(request, time.monotonic())
         self._changed()
         over = False

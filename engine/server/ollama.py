@@ -76,7 +76,9 @@ class OllamaChatBody(OllamaBody):
         sampling, stop = self.sampling()
         options = AnswerOptions(tools_of(self.tools), json=self.wanted_schema(), whole=True)
         messages = tuple(_message(each) for each in self.messages)
-        return AnswerRequest(self.model, messages, sampling, stop, self.think, options)
+        return AnswerRequest(
+            model=self.model, messages=messages, sampling=sampling, stop=stop, thinking=self.think, options=options
+        )
 
 
 class OllamaGenerateBody(OllamaBody):
@@ -94,7 +96,14 @@ class OllamaGenerateBody(OllamaBody):
         sampling, stop = self.sampling()
         options = AnswerOptions(json=self.wanted_schema(), raw=self.raw, whole=True)
         system = (Message("system", self.system),) if self.system and not self.raw else ()
-        return AnswerRequest(self.model, (*system, Message("user", self.prompt)), sampling, stop, self.think, options)
+        return AnswerRequest(
+            model=self.model,
+            messages=(*system, Message("user", self.prompt)),
+            sampling=sampling,
+            stop=stop,
+            thinking=self.think,
+            options=options,
+        )
 
 
 class Ollama:

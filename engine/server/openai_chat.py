@@ -63,7 +63,12 @@ class ChatBody(AnswerBody):
             max_tokens=self.max_completion_tokens or self.max_tokens,
         )  # fmt: skip
         return AnswerRequest(
-            self.model, messages_of(self.messages), sampling, self.stops, thinking_of(self.reasoning_effort), options
+            model=self.model,
+            messages=messages_of(self.messages),
+            sampling=sampling,
+            stop=self.stops,
+            thinking=thinking_of(self.reasoning_effort),
+            options=options,
         )
 
 

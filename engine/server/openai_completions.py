@@ -42,7 +42,13 @@ class CompletionBody(AnswerBody):
             temperature=self.temperature, top_p=self.top_p, seed=self.seed, max_tokens=self.max_tokens or _USUAL
         )
         options = AnswerOptions(logprobs=self.logprobs, raw=True, whole=True)
-        return AnswerRequest(self.model, (Message("user", prompts[0]),), sampling, self.stops, options=options)
+        return AnswerRequest(
+            model=self.model,
+            messages=(Message("user", prompts[0]),),
+            sampling=sampling,
+            stop=self.stops,
+            options=options,
+        )
 
 
 class Completions:

@@ -89,7 +89,14 @@ class ResponsesBody(OpenRequest):
         options = AnswerOptions(tools, choice_of(self.tool_choice), schema, logprobs, whole=True)
         sampling = sampling_of(temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_output_tokens)
         thinking = thinking_of(self.reasoning.effort if self.reasoning is not None else None)
-        return AnswerRequest(self.model, messages_of(self.instructions, self.input), sampling, (), thinking, options)
+        return AnswerRequest(
+            model=self.model,
+            messages=messages_of(self.instructions, self.input),
+            sampling=sampling,
+            stop=(),
+            thinking=thinking,
+            options=options,
+        )
 
     def head(self) -> dict[str, Any]:
         """What of a response is known before the answer."""

@@ -140,7 +140,11 @@ class LibraryWorker:
             said = False
             while command.id in self._resting and not cancelled():
                 if not said:
-                    self._emit(protocol.Progress(command.id, msg("Paused: {text}", text=text), done, total, unit))
+                    self._emit(
+                        protocol.Progress(
+                            id=command.id, text=msg("Paused: {text}", text=text), done=done, total=total, unit=unit
+                        )
+                    )
                     said = True
                 time.sleep(POLL)
             if cancelled():
@@ -150,7 +154,11 @@ class LibraryWorker:
             if text == last and now < due and not (total and done >= total) and not said:
                 return
             last, due = text, now + PACE
-            self._emit(protocol.Progress(command.id, text, done, total, unit, pace.rate, pace.left))
+            self._emit(
+                protocol.Progress(
+                    id=command.id, text=text, done=done, total=total, unit=unit, rate=pace.rate, left=pace.left
+                )
+            )
 
         return report
 

@@ -12,7 +12,7 @@ KEPT = 0.9  # of the weight of what was seen before, with every new run of answe
 NEW = 0.3  # of a new time to open it; the rest is what was known
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelProfile:
     """Seconds and bytes. load: to open it; nbytes: that it takes when open.
 

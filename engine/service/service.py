@@ -229,7 +229,7 @@ class Service:
         session = self.session
         self._telemetry_at = time.monotonic()
         if session is not None and (snapshot := session.snapshot(self._look)) is not None:
-            self._emit(protocol.Telemetry("", **vars(snapshot)))
+            self._emit(protocol.Telemetry(id="", **vars(snapshot)))
 
     # ---- the model --------------------------------------------------------------------------------------------
 
@@ -273,7 +273,7 @@ class Service:
         from engine.library.computer import measure_computer
 
         def report(text: Translatable, done: int, total: int) -> None:
-            self._emit(protocol.Progress(command.id, text, done, total, "steps"))
+            self._emit(protocol.Progress(id=command.id, text=text, done=done, total=total, unit="steps"))
 
         return measure_computer(command.again, report, cancelled)
 

@@ -125,9 +125,9 @@ class TeamAnswer:
 
         return tuple(
             protocol.StepReport(
-                step.name, step.model, state, said(n, step.choices), step.note,
-                len(self._stats[n].token_ids) if n in self._stats else 0,
-                self._stats[n].prompt_seconds + self._stats[n].decode_seconds if n in self._stats else 0.0,
+                name=step.name, model=step.model, state=state, text=said(n, step.choices), note=step.note,
+                tokens=len(self._stats[n].token_ids) if n in self._stats else 0,
+                seconds=self._stats[n].prompt_seconds + self._stats[n].decode_seconds if n in self._stats else 0.0,
             )
             for n, (step, state) in enumerate(zip(run.team.steps, run.states))
         )  # fmt: skip

@@ -126,9 +126,15 @@ class Transfers:
         if library.location(name).exists():
             raise library.taken(name)
         new = Transfer(
-            uuid.uuid4().hex[:12], repo, command.revision, name, command.top, hub.endpoint, command.keep_source,
-            command.gguf,
-        )  # fmt: skip
+            id=uuid.uuid4().hex[:12],
+            repo=repo,
+            revision=command.revision,
+            name=name,
+            top=command.top,
+            endpoint=hub.endpoint,
+            keep_source=command.keep_source,
+            gguf=command.gguf,
+        )
         self._change(new)
         self._schedule()
         return self._known()[new.id]

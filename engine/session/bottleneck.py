@@ -11,7 +11,7 @@ HELD = 0.25  # of the processor in others' hands, from which on answers are slow
 BOUND = 0.6  # of the memory's rate, from which on it sets the pace
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pace:
     """Of the last second or so. Rates per second, bytes.
 

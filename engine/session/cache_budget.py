@@ -25,7 +25,7 @@ FELT = 0.98
 AGAIN = 0.9  # share of what was said last, below which it is said once more; keeps small steps from repeating it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Share:
     """What a plan gives an expert cache. Bytes. planned: its capacity; smallest: below which it must not be.
 
@@ -60,12 +60,12 @@ def share_of(plan: Plan, model: ModelFacts, fraction: object) -> Share:
     """What this plan gives the cache of this model. fraction: of the experts, at most, where that was asked for."""
     whole = model.expert_bytes[plan.tier]
     return Share(
-        plan.cache_bytes,
-        plan.smallest_cache,
-        plan.lent,
-        plan.chunk,
-        model.token_bytes,
-        plan.ceiling,
+        planned=plan.cache_bytes,
+        smallest=plan.smallest_cache,
+        lent=plan.lent,
+        chunk=plan.chunk,
+        token_bytes=model.token_bytes,
+        ceiling=plan.ceiling,
         most=whole if fraction is None else int(whole * float(str(fraction))),
         record=model.record_bytes[plan.tier],
         context=plan.context * model.per_token(plan.dense),

@@ -40,7 +40,7 @@ class CardSession:
                 open_driver(),
                 plan.card,
                 plan.card_bytes,
-                self._lost,
+                lost=self._lost,
                 linears=_linears_of(model),
                 layers=_layers_of(model),
                 linear_room=plan.card_linear_bytes,

@@ -22,7 +22,7 @@ FILE = "card-speed.json"  # beside the store
 LEAST, MOST = 0.01, 1e4  # tokens a second that can be true
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CardConditions:
     """Under which it was seen. near, here: shares of the experts' bytes on the card, and in memory."""
 
@@ -85,7 +85,17 @@ class CardSpeed:
         near, here = (min(1.0, nbytes / whole) for nbytes in (mode.held.capacity, plan.cache_bytes))
         dial, linears = dial_of(model.settings), mode.linears.count > 0
         name, isa = mode.device.facts.name, model.machine.isa
-        return CardConditions(name, plan.tier, plan.dense, dial, isa, plan.threads, linears, near, here)
+        return CardConditions(
+            card=name,
+            tier=plan.tier,
+            dense=plan.dense,
+            dial=dial,
+            isa=isa,
+            threads=plan.threads,
+            linears=linears,
+            near=near,
+            here=here,
+        )
 
     def _read(self) -> float | None:
         assert self._mode is not None

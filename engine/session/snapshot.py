@@ -196,9 +196,16 @@ class Watcher:
         a_token += facts.experts_per_token * facts.moe_layers * facts.record_bytes[plan.tier]
         small = facts.expert_bytes[plan.tier] + dense <= IN_CACHE
         return Pace(
-            self._reading, tokens, self._prompt_rate, waiting, read, missed, 0 if small else a_token,
-            machine.memory_rate, self._others,
-        )  # fmt: skip
+            prompt=self._reading,
+            tokens=tokens,
+            prompt_tokens=self._prompt_rate,
+            waiting=waiting,
+            read=read,
+            misses=missed,
+            weights=0 if small else a_token,
+            memory=machine.memory_rate,
+            others=self._others,
+        )
 
     def _facts(self, layer: int, expert: int) -> ExpertFacts | None:
         """None where there is no such expert (another model was opened)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,7 @@ class DenseTensor:
     offset: int
     nbytes: int
     crc: int
+    _: KW_ONLY
     coding: Coding | None = None
 
     @property
@@ -116,7 +117,7 @@ class Lowering:
     dense: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Manifest:
     """Everything about a store but its bytes. config: the model's config.json as it was."""
 
@@ -223,7 +224,10 @@ def _spec(f: Fields) -> ExpertSpec:
             else ()
         )
         hidden, intermediate, top, group = values.values()
-        return ExpertSpec(hidden, intermediate, top, group, f.flag("has_gate"), f.flag("has_bias"), codings)
+        return ExpertSpec(
+            hidden, intermediate, top, group,
+            has_gate=f.flag("has_gate"), has_bias=f.flag("has_bias"), codings=codings,
+        )  # fmt: skip
     except ValueError as cause:
         raise broken(msg("{where} is impossible ({cause})", where=f.where, cause=cause)) from cause
 
@@ -272,8 +276,8 @@ def _dense(f: Fields) -> DenseTensor:
         raise broken(msg("tensor {name} is impossible ({cause})", name=name, cause=cause)) from cause
     if not possible:
         raise broken(msg("the size of tensor {name} is impossible", name=name))
-    sizes = f.integer("offset"), f.integer("nbytes"), f.integer("crc", 0, 2**32 - 1)
-    return DenseTensor(name, dtype, shape, *sizes, coding)
+    offset, nbytes, crc = f.integer("offset"), f.integer("nbytes"), f.integer("crc", 0, 2**32 - 1)
+    return DenseTensor(name, dtype, shape, offset, nbytes, crc, coding=coding)
 
 
 def _file(f: Fields) -> FileHash:

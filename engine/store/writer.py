@@ -208,14 +208,28 @@ class StoreWriter:
             layers.append(StoredLayer(x.index, plan.name, records))
         dense = tuple(
             DenseTensor(
-                t.name, t.dtype, t.shape, self._dense_offsets[t.name], t.nbytes, self.done(dense_key(t.name)), t.coding
+                t.name,
+                t.dtype,
+                t.shape,
+                self._dense_offsets[t.name],
+                t.nbytes,
+                self.done(dense_key(t.name)),
+                coding=t.coding,
             )
             for t in self._dense.values()
         )
         return Manifest(
-            d.source, d.architecture, d.config, tuple(specs), tuple(layers), self._dense_plan.name, dense,
-            tuple(files), d.quality, d.lowering,
-        )  # fmt: skip
+            source=d.source,
+            architecture=d.architecture,
+            config=d.config,
+            specs=tuple(specs),
+            layers=tuple(layers),
+            dense_file=self._dense_plan.name,
+            dense=dense,
+            files=tuple(files),
+            quality=d.quality,
+            lowering=d.lowering,
+        )
 
     def write_small(self, name: str, data: bytes) -> None:
         """Write a small file of the store whole; it is on the disk when this returns."""

@@ -41,7 +41,7 @@ class Condition:
     unless: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TeamStep:
     """One model is asked once. model: a name of the library, or '' for the one that is open.
 
@@ -112,7 +112,7 @@ def as_json(team: Team) -> dict[str, Any]:
 
 
 def _step_json(step: TeamStep) -> dict[str, Any]:
-    blank = TeamStep("")
+    blank = TeamStep(name="")
     found: dict[str, Any] = {"name": step.name}
     for name in ("model", "tell", "choices", "then", "note", "history"):
         value = getattr(step, name)
@@ -187,9 +187,15 @@ def _step(plain: object) -> TeamStep:
         raise _wrong(msg("{where}: a team can't ask a team.", where=where), msg("Choose a model."))
     then = _text(plain, "then", limits.TEAM_NAME, where) if "then" in plain else NEXT
     return TeamStep(
-        name, model, tell, choices, tuple(_condition(each, where) for each in listed), then,
-        _flag(plain, "note", False, where), _flag(plain, "history", True, where),
-    )  # fmt: skip
+        name=name,
+        model=model,
+        tell=tell,
+        choices=choices,
+        when=tuple(_condition(each, where) for each in listed),
+        then=then,
+        note=_flag(plain, "note", False, where),
+        history=_flag(plain, "history", True, where),
+    )
 
 
 def _condition(plain: object, where: Translatable) -> Condition:

@@ -85,15 +85,15 @@ class Recorder:
             )
         rows = range(len(self._layers))
         return Trace(
-            self._layers,
-            self._experts,
-            _same_width([np.concatenate([p[row][0] for p in self._done]) for row in rows], NO_EXPERT),
-            _same_width([np.concatenate([p[row][1] for p in self._done]) for row in rows], 0),
-            np.array([len(p[0][0]) for p in self._done], np.int32),
-            np.concatenate([np.array(tokens, np.int32) for tokens in self._tokens]),
-            np.array(self._positions, np.int32),
-            np.array(self._begins, np.bool_),
-            self._conditions,
+            layers=self._layers,
+            experts=self._experts,
+            ids=_same_width([np.concatenate([p[row][0] for p in self._done]) for row in rows], NO_EXPERT),
+            weights=_same_width([np.concatenate([p[row][1] for p in self._done]) for row in rows], 0),
+            passes=np.array([len(p[0][0]) for p in self._done], np.int32),
+            token_ids=np.concatenate([np.array(tokens, np.int32) for tokens in self._tokens]),
+            positions=np.array(self._positions, np.int32),
+            begins=np.array(self._begins, np.bool_),
+            conditions=self._conditions,
         )
 
 

@@ -23,7 +23,7 @@ DASHED = "6 4"
 Line = Sequence[tuple[float, float]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Replay:
     """One policy in a cache of `share` of all experts' bytes at full precision. penalty: see Outcome; of all misses.
 
@@ -90,7 +90,7 @@ class Replayer:
     def play_with(self, name: str, policy: Policy, share: float) -> Replay:
         """Play the trace through a policy of one's own, which has seen nothing yet."""
         capacity = self.capacity(share)
-        simulation = Simulation(self.trace.shape, self.sizes, capacity, policy)
+        simulation = Simulation(shape=self.trace.shape, sizes=self.sizes, capacity=capacity, policy=policy)
         return _row(name, share, capacity, simulation.run(self.visits, self.cancelled))
 
     def _belady(self, share: float) -> Replay:
@@ -102,12 +102,34 @@ class Replayer:
 
     def _bound(self, share: float) -> Replay:
         nbytes = least_bytes(self.visits, self.sizes, self.capacity(share))
-        return Replay(BOUND, share, self.capacity(share), 0, 0, 0, 0, 0, round(nbytes), nbytes / self.sizes.full, None)
+        return Replay(
+            policy=BOUND,
+            share=share,
+            capacity=self.capacity(share),
+            uses=0,
+            misses=0,
+            coarse=0,
+            raised=0,
+            skipped=0,
+            bytes_read=round(nbytes),
+            penalty=nbytes / self.sizes.full,
+            hit_rate=None,
+        )
 
 
 def _row(name: str, share: float, capacity: int, o: Outcome) -> Replay:
     return Replay(
-        name, share, capacity, o.uses, o.misses, o.coarse, o.raised, o.skipped, o.bytes_read, o.penalty, o.hit_rate
+        policy=name,
+        share=share,
+        capacity=capacity,
+        uses=o.uses,
+        misses=o.misses,
+        coarse=o.coarse,
+        raised=o.raised,
+        skipped=o.skipped,
+        bytes_read=o.bytes_read,
+        penalty=o.penalty,
+        hit_rate=o.hit_rate,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.cache.expert_cache import NO_EXPERT
@@ -30,6 +30,7 @@ class Outcome:
     full_bytes: int
     uses: int = 0
     misses: int = 0
+    _: KW_ONLY
     coarse: int = 0
     raised: int = 0
     skipped: int = 0
@@ -46,7 +47,7 @@ class Outcome:
         return self.bytes_read / self.full_bytes
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Simulation:
     """A cache of `capacity` bytes. held: the RequestedPrecision that each resident expert meets, LOW or HIGH.
 

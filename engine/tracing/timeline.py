@@ -75,13 +75,14 @@ class Timeline:
         self._events.append((WAITS, f"wait in layer {layer}", start, end, {"layer": layer}))
 
     def chunk(
-        self, reader: int, key: ExpertKey, parts: Sequence[int], urgency: Urgency, nbytes: int, start: float, end: float
-    ) -> None:
+        self, reader: int, key: ExpertKey, parts: Sequence[int], urgency: Urgency, nbytes: int,
+        when: tuple[float, float],
+    ) -> None:  # fmt: skip
         """See ProfilerHook."""
         layer, expert = key
         details = {"layer": layer, "expert": expert, "parts": list(parts), "bytes": nbytes}
         kind = urgency.name.lower()
-        self._events.append((FIRST_READER + reader, f"{kind} {layer}.{expert}", start, end, {**details, "class": kind}))
+        self._events.append((FIRST_READER + reader, f"{kind} {layer}.{expert}", *when, {**details, "class": kind}))
 
     def save(self, path: Path) -> None:
         """Write it as JSON. Raises OSError; a file cut short by a full disk is removed."""

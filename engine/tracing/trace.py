@@ -25,7 +25,7 @@ UNKNOWN = -1  # token ids in files of version 1
 NO_EXPERT = 65535  # among expert ids, where a layer chooses fewer experts than another; its weight is 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TraceConditions:
     """What a trace was recorded under. tier: bits of full precision; low: of coarse experts, None: the fewest stored.
 
@@ -41,7 +41,7 @@ class TraceConditions:
     low: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Trace:
     """Routing of a run. layers: the model's own layer indices, in the order they run. experts: per layer.
 
@@ -193,20 +193,47 @@ def _read(z: Any, version: int) -> Trace:
     if version == 1:
         token_ids = np.full(ids.shape[1], UNKNOWN, np.int32)
         positions = (passes.cumsum() - passes).astype(np.int32)
-        return Trace(layers, experts, ids, weights, passes, token_ids, positions, positions == 0)
+        return Trace(
+            layers=layers,
+            experts=experts,
+            ids=ids,
+            weights=weights,
+            passes=passes,
+            token_ids=token_ids,
+            positions=positions,
+            begins=positions == 0,
+        )
     numbers = [int(n) for n in z["spec"]]
     t1, t2 = (float(t) for t in z["thresholds"])
     spec = None
     if numbers:
         hidden, intermediate, top, group, gate, bias = numbers
         codings = tuple(Coding(**found) for found in json.loads(str(z["codings"]))) if "codings" in z else ()
-        spec = ExpertSpec(hidden, intermediate, top, group, bool(gate), bool(bias), codings)
+        spec = ExpertSpec(hidden, intermediate, top, group, has_gate=bool(gate), has_bias=bool(bias), codings=codings)
     fingerprint = str(z["fingerprint"]) if "fingerprint" in z else ""
     tier, low = (int(z[name]) or None if name in z else None for name in ("tier", "low"))
-    conditions = TraceConditions(str(z["model"]), str(z["dial"]), Thresholds(t1, t2), tier, spec, fingerprint, low)
+    conditions = TraceConditions(
+        model=str(z["model"]),
+        dial=str(z["dial"]),
+        thresholds=Thresholds(t1, t2),
+        tier=tier,
+        spec=spec,
+        fingerprint=fingerprint,
+        low=low,
+    )
     positions = z["positions"]
     begins = z["begins"] if version == VERSION else (positions == 0) | (np.arange(len(positions)) == 0)
-    return Trace(layers, experts, ids, weights, passes, z["token_ids"], positions, begins, conditions)
+    return Trace(
+        layers=layers,
+        experts=experts,
+        ids=ids,
+        weights=weights,
+        passes=passes,
+        token_ids=z["token_ids"],
+        positions=positions,
+        begins=begins,
+        conditions=conditions,
+    )
 
 
 def _consistent(trace: Trace) -> bool:

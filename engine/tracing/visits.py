@@ -18,7 +18,7 @@ LOOK = 1024  # visits between questions whether to stop: some milliseconds
 UNKNOWN_SPEC = ExpertSpec(2048, 1024, 4)  # of traces that do not say: some expert of 4 bits; only ratios matter
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TraceVisit:
     """One layer's turn in one pass. experts: distinct, the most important first (many tokens: ascending).
 
@@ -54,7 +54,15 @@ def _visits(trace: Trace, demands: NDArray[np.int64]) -> Iterator[TraceVisit]:
             if count == 1:
                 there = ids[0] != NO_EXPERT
                 experts = ids[0][there].tolist()
-                yield TraceVisit(row, layer, experts, wanted[0][there].tolist(), [1] * len(experts), 1, begins)
+                yield TraceVisit(
+                    row=row,
+                    layer=layer,
+                    experts=experts,
+                    demands=wanted[0][there].tolist(),
+                    counts=[1] * len(experts),
+                    tokens=1,
+                    begins=begins,
+                )
                 continue
             there = ids != NO_EXPERT
             flat = ids[there].astype(np.int64)
@@ -62,7 +70,15 @@ def _visits(trace: Trace, demands: NDArray[np.int64]) -> Iterator[TraceVisit]:
             np.maximum.at(strongest, flat, wanted[there])
             met = np.flatnonzero(strongest >= 0)
             counts = np.bincount(flat, minlength=trace.experts)[met]
-            yield TraceVisit(row, layer, met.tolist(), strongest[met].tolist(), counts.tolist(), count, begins)
+            yield TraceVisit(
+                row=row,
+                layer=layer,
+                experts=met.tolist(),
+                demands=strongest[met].tolist(),
+                counts=counts.tolist(),
+                tokens=count,
+                begins=begins,
+            )
         at += count
 
 

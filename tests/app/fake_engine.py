@@ -31,25 +31,69 @@ _SHARED = (
 )  # fmt: skip
 _FOLDERS = (protocol.AddFolder, protocol.ForgetFolder, protocol.ListFolders)
 BUILTIN = protocol.ModelCard(
-    "builtin", "Little Hill 21M", "olmoe", "/models/builtin", 21_000_000, 8_000_000, 38_000_000, 30_000_000, LAYERS,
-    LAYERS, EXPERTS, 4, 1024, (2, 4, 8), "lean",
-    note_of("builtin", 21_000_000, lean=True),
-    plan=(msg("All experts ({whole}) fit in memory and run at {tier}-bit, whatever the quality setting.",
-              whole="38.0 MB", tier=8),
-          msg("Native kernels ({names}), {threads} {threads2}.", names="AVX2", threads=4,
-              threads2=msg("threads"))),
+    name="builtin",
+    title="Little Hill 21M",
+    family="olmoe",
+    path="/models/builtin",
+    parameters=21_000_000,
+    active_parameters=8_000_000,
+    disk_bytes=38_000_000,
+    expert_bytes=30_000_000,
+    layers=LAYERS,
+    moe_layers=LAYERS,
+    experts=EXPERTS,
+    experts_per_token=4,
+    context_length=1024,
+    tiers=(2, 4, 8),
+    backend="lean",
+    note=note_of("builtin", 21_000_000, lean=True),
+    plan=(
+        msg(
+            "All experts ({whole}) fit in memory and run at {tier}-bit, whatever the quality setting.",
+            whole="38.0 MB",
+            tier=8,
+        ),
+        msg("Native kernels ({names}), {threads} {threads2}.", names="AVX2", threads=4, threads2=msg("threads")),
+    ),
     fit=IN_MEMORY,
-)  # fmt: skip
+)
 LARGE = protocol.ModelCard(
-    "olmoe-1b-7b", "OLMoE 1B-7B Instruct", "olmoe", "/models/olmoe", 6_900_000_000, 1_300_000_000, 7_400_000_000,
-    6_900_000_000, LAYERS, LAYERS, EXPERTS, 8, 4096, (2, 4, 8), "lean",
-    plan=(msg("Experts in memory: {cache} of {whole} ({whole2}%) at {tier}-bit; the rest is read from disk.",
-              cache="1.7 GB", whole="6.9 GB", whole2=25, tier=8),),
+    name="olmoe-1b-7b",
+    title="OLMoE 1B-7B Instruct",
+    family="olmoe",
+    path="/models/olmoe",
+    parameters=6_900_000_000,
+    active_parameters=1_300_000_000,
+    disk_bytes=7_400_000_000,
+    expert_bytes=6_900_000_000,
+    layers=LAYERS,
+    moe_layers=LAYERS,
+    experts=EXPERTS,
+    experts_per_token=8,
+    context_length=4096,
+    tiers=(2, 4, 8),
+    backend="lean",
+    plan=(
+        msg(
+            "Experts in memory: {cache} of {whole} ({whole2}%) at {tier}-bit; the rest is read from disk.",
+            cache="1.7 GB",
+            whole="6.9 GB",
+            whole2=25,
+            tier=8,
+        ),
+    ),
     fit=FITS,
-)  # fmt: skip
+)
 POINTS = (DiskPoint(4_000_000, 4, True, 3.4e9), DiskPoint(1_000_000, 4, True, 3.1e9))
-MACHINE = Machine(8, Memory(16_000_000_000, 11_200_000_000), 52e9, 3.1e9, 212_000_000_000, "avx512vnni",
-                  disk_points=POINTS)  # fmt: skip
+MACHINE = Machine(
+    cores=8,
+    memory=Memory(16_000_000_000, 11_200_000_000),
+    memory_rate=52e9,
+    disk_rate=3.1e9,
+    disk_free=212_000_000_000,
+    isa="avx512vnni",
+    disk_points=POINTS,
+)
 COMPUTER = describe(
     Processor("AMD Ryzen 7 7840U", 8, 8, 16), MACHINE, Rates(52e9, 8, POINTS, {2: 0.9, 4: 0.97, 8: 0.98})
 )
@@ -155,11 +199,11 @@ class FakeEngine:
             for done in range(0, 101, 20):
                 self._on_event(
                     protocol.Progress(
-                        command.id,
-                        msg("Quantizing layer {index} of {last}", index=done // 20 + 1, last=6),
-                        done,
-                        100,
-                        "bytes",
+                        id=command.id,
+                        text=msg("Quantizing layer {index} of {last}", index=done // 20 + 1, last=6),
+                        done=done,
+                        total=100,
+                        unit="bytes",
                     )
                 )
                 if command.id in self._cancelled:
@@ -220,14 +264,24 @@ class FakeEngine:
             case protocol.ForgetFolder():
                 self.folders.remove(command.folder)
         return tuple(
-            protocol.ModelFolder(path, True, not at, path == "/data/models", True, 40_000_000_000, 90_000_000_000)
+            protocol.ModelFolder(
+                path=path,
+                there=True,
+                first=not at,
+                own=path == "/data/models",
+                writable=True,
+                free=40_000_000_000,
+                total=90_000_000_000,
+            )
             for at, path in enumerate(self.folders)
         )
 
     def _load(self, command: protocol.LoadModel) -> protocol.Event:
         steps = 20
         for step in range(steps):
-            self._on_event(protocol.Progress(command.id, msg("Loading model"), step, steps, "bytes"))
+            self._on_event(
+                protocol.Progress(id=command.id, text=msg("Loading model"), done=step, total=steps, unit="bytes")
+            )
             if self._halts(command, step == steps // 2):
                 return protocol.Cancelled(command.id)
         card = next((c for c in self.cards if c.name == command.model), self.cards[0])
@@ -236,7 +290,11 @@ class FakeEngine:
 
     def _probe(self, command: protocol.ProbeComputer) -> protocol.Event:
         for step, what in enumerate((msg("memory"), msg("processor"), msg("disk"), msg("disk"))):
-            self._on_event(protocol.Progress(command.id, msg("Measuring {doing}", doing=what), step, 4, "steps"))
+            self._on_event(
+                protocol.Progress(
+                    id=command.id, text=msg("Measuring {doing}", doing=what), done=step, total=4, unit="steps"
+                )
+            )
             time.sleep(self.probe_seconds / 4)
             if self._halts(command, step == 2):
                 return protocol.Cancelled(command.id)
@@ -248,15 +306,20 @@ class FakeEngine:
         card = next(c for c in self.cards if c.name == command.model)
         bits = ((2, 700), (4, 324))
         for step in range(4):
-            self._on_event(protocol.Progress(command.id, msg("Lowering one layer at a time"), step, 4, "steps"))
+            self._on_event(
+                protocol.Progress(
+                    id=command.id, text=msg("Lowering one layer at a time"), done=step, total=4, unit="steps"
+                )
+            )
             if self._halts(command, step == 2):
                 return protocol.Cancelled(command.id)
         if isinstance(command, protocol.MeasureLowering):
             before, after = card.expert_bytes, card.expert_bytes // 3
             kl, gb = command.tolerance / 2, 1_000_000_000
             offer = protocol.LoweringOffer(
-                command.tolerance, before, after, bits, kl, 2048, after + gb, 90 * gb, gb, gb // 2, 4
-            )
+                tolerance=command.tolerance, before=before, after=after, bits=bits, kl=kl, tokens=2048,
+                needed=after + gb, free=90 * gb, dense_before=gb, dense_after=gb // 2, dense_bits=4,
+            )  # fmt: skip
             return protocol.Done(command.id, offer)
         if isinstance(command, protocol.LowerModel):
             nbytes = card.expert_bytes // 3
@@ -297,10 +360,21 @@ class FakeEngine:
                 finish = "cancelled"
         c = self._counts
         stats = protocol.Stats(
-            text, tuple(tokens), finish, prompt, 0, self.dropped, max(0.01, read - started), time.monotonic() - read,
-            c["hits"], c["misses"], 41_000_000, {k: c[k] for k in ("8", "4", "2", "skipped")}, 900_000_000,
+            text=text,
+            token_ids=tuple(tokens),
+            finish=finish,
+            prompt_tokens=prompt,
+            reused_tokens=0,
+            dropped_turns=self.dropped,
+            prompt_seconds=max(0.01, read - started),
+            decode_seconds=time.monotonic() - read,
+            hits=c["hits"],
+            misses=c["misses"],
+            bytes_read=41_000_000,
+            precision={k: c[k] for k in ("8", "4", "2", "skipped")},
+            peak_rss=900_000_000,
             thinking_seconds=self.thinking_seconds,
-        )  # fmt: skip
+        )
         self._on_event(self.snapshot(False))
         return (protocol.Cancelled if finish == "cancelled" else protocol.Done)(command.id, stats)
 
@@ -327,20 +401,56 @@ class FakeEngine:
         c = self._counts
         wobble = self._random.uniform(0.9, 1.1)
         return protocol.Telemetry(
-            "", tuple(map(tuple, self._used)), tuple(map(tuple, self._held)), tuple(range(LAYERS)), c["hits"],
-            c["misses"], c["misses"] * 60_000, {k: c[k] for k in ("8", "4", "2", "skipped")}, c["tokens"],
-            (self.rate or 12.0) * wobble if generating else 0.0, 62e6 * wobble if generating else 0.0, 1_730_000_000,
-            1_900_000_000, 3_150_000_000, generating,
-            why(Pace(False, 12.0, 118.0, 0.64, 62e6, 40.0, 6 * 10**9, 52e9)) if generating else self.idle,
-            tuple(map(tuple, self._used)),
-            tuple(tuple(min(0.6, taste / 12) for taste in row) for row in self._taste),
-            tuple(tuple(int(held > 0) for held in row) for row in self._held),
-            foreseen=c["hits"] // 6, foreseen_late=c["misses"] // 5, prompt_tokens_per_second=118.0,
+            id="",
+            activations=tuple(map(tuple, self._used)),
+            residency=tuple(map(tuple, self._held)),
+            layer_names=tuple(range(LAYERS)),
+            hits=c["hits"],
+            misses=c["misses"],
+            bytes_read=c["misses"] * 60_000,
+            precision={k: c[k] for k in ("8", "4", "2", "skipped")},
+            tokens=c["tokens"],
+            tokens_per_second=(self.rate or 12.0) * wobble if generating else 0.0,
+            disk_bytes_per_second=62e6 * wobble if generating else 0.0,
+            cache_bytes=1_730_000_000,
+            cache_capacity=1_900_000_000,
+            rss=3_150_000_000,
+            generating=generating,
+            why=why(
+                Pace(
+                    prompt=False,
+                    tokens=12.0,
+                    prompt_tokens=118.0,
+                    waiting=0.64,
+                    read=62e6,
+                    misses=40.0,
+                    weights=6 * 10**9,
+                    memory=52e9,
+                )
+            )
+            if generating
+            else self.idle,
+            uses=tuple(map(tuple, self._used)),
+            gates=tuple(tuple(min(0.6, taste / 12) for taste in row) for row in self._taste),
+            places=tuple(tuple(int(held > 0) for held in row) for row in self._held),
+            foreseen=c["hits"] // 6,
+            foreseen_late=c["misses"] // 5,
+            prompt_tokens_per_second=118.0,
             waiting=0.64 * wobble if generating else 0.0,
             ahead=AHEAD,
-            memory=protocol.MemoryUse(4_000_000_000, 3_150_000_000, 270_000_000, 890_000_000, 120_000_000, 140_000_000,
-                                 1_730_000_000, 170_000_000, 338_000_000, 342_000_000),
-        )  # fmt: skip
+            memory=protocol.MemoryUse(
+                ceiling=4_000_000_000,
+                taken=3_150_000_000,
+                program=270_000_000,
+                dense=890_000_000,
+                context=120_000_000,
+                buffers=140_000_000,
+                cached=1_730_000_000,
+                room=170_000_000,
+                aside=338_000_000,
+                spare=342_000_000,
+            ),
+        )
 
 
 def scripted(**values: object) -> Callable[[Callable[[protocol.Event], None]], FakeEngine]:

@@ -16,40 +16,108 @@ def _runs(span: str, share: int) -> Translatable:
     return msg("≈ {span} tok/s · {tier}-bit · {where}", span=span, tier=4, where=where)
 
 
-IN_MEMORY = protocol.Fit("fits", _runs("40–60", 100), (40.0, 60.0), GB, 2 * GB, GB, 4, 1.0)
-FITS = protocol.Fit("fits", _runs("9–14", 62), (9.0, 14.0), 4 * GB, 18 * GB, 17 * GB, 4, 0.62)
-SLOW = protocol.Fit("slow", _runs("0.8–1.5", 9), (0.8, 1.5), 7 * GB, 70 * GB, 66 * GB, 4, 0.09)
+IN_MEMORY = protocol.Fit(
+    pill="fits", sentence=_runs("40–60", 100), speed=(40.0, 60.0), needed=GB, wanted=2 * GB, disk=GB, tier=4, share=1.0
+)
+FITS = protocol.Fit(
+    pill="fits", sentence=_runs("9–14", 62), speed=(9.0, 14.0), needed=4 * GB, wanted=18 * GB, disk=17 * GB, tier=4,
+    share=0.62,
+)  # fmt: skip
+SLOW = protocol.Fit(
+    pill="slow", sentence=_runs("0.8–1.5", 9), speed=(0.8, 1.5), needed=7 * GB, wanted=70 * GB, disk=66 * GB, tier=4,
+    share=0.09,
+)  # fmt: skip
 TOO_BIG = protocol.Fit(
-    "too_big",
-    msg("Not enough disk space: needs {disk}, {disk_free} free",
+    pill="too_big",
+    sentence=msg("Not enough disk space: needs {disk}, {disk_free} free",
         disk="360 GB", disk_free="212 GB"),
-    None, 21 * GB, 380 * GB, 360 * GB, 4, 0.0,
+    speed=None, needed=21 * GB, wanted=380 * GB, disk=360 * GB, tier=4, share=0.0,
 )  # fmt: skip
 QWEN = protocol.HubModel(
-    "Qwen/Qwen3-30B-A3B", "Qwen3 30B A3B", "qwen3_moe", 30_500_000_000, 61 * GB, "apache-2.0",
-    translated("All-rounder that answers without thinking first."), 3_300_000_000, 40960, fit=FITS,
-)  # fmt: skip
+    repo="Qwen/Qwen3-30B-A3B",
+    title="Qwen3 30B A3B",
+    model_type="qwen3_moe",
+    parameters=30_500_000_000,
+    download_bytes=61 * GB,
+    licence="apache-2.0",
+    about=translated("All-rounder that answers without thinking first."),
+    active_parameters=3_300_000_000,
+    context_length=40960,
+    fit=FITS,
+)
 GLM = protocol.HubModel(
-    "zai-org/GLM-4.5-Air", "GLM 4.5 Air", "glm4_moe", 106_000_000_000, 220 * GB, "mit",
-    translated("Large all-rounder, good at code and long tasks."), 12_000_000_000, 131072, fit=SLOW,
-)  # fmt: skip
+    repo="zai-org/GLM-4.5-Air",
+    title="GLM 4.5 Air",
+    model_type="glm4_moe",
+    parameters=106_000_000_000,
+    download_bytes=220 * GB,
+    licence="mit",
+    about=translated("Large all-rounder, good at code and long tasks."),
+    active_parameters=12_000_000_000,
+    context_length=131072,
+    fit=SLOW,
+)
 DEEPSEEK = protocol.HubModel(
-    "deepseek-ai/DeepSeek-V3.1", "DeepSeek V3.1", "deepseek_v3", 671_000_000_000, 688 * GB, "mit",
-    translated("Among the strongest open models, and among the largest."), 37_000_000_000, 131072, fit=TOO_BIG,
-)  # fmt: skip
+    repo="deepseek-ai/DeepSeek-V3.1",
+    title="DeepSeek V3.1",
+    model_type="deepseek_v3",
+    parameters=671_000_000_000,
+    download_bytes=688 * GB,
+    licence="mit",
+    about=translated("Among the strongest open models, and among the largest."),
+    active_parameters=37_000_000_000,
+    context_length=131072,
+    fit=TOO_BIG,
+)
 GPT_OSS = protocol.HubModel(
-    "openai/gpt-oss-20b", "gpt-oss 20B", "gpt_oss", 20_900_000_000, 14 * GB, "apache-2.0",
-    translated("Small enough for most computers, thinks briefly."), 3_600_000_000, 131072, fit=FITS,
-)  # fmt: skip
+    repo="openai/gpt-oss-20b",
+    title="gpt-oss 20B",
+    model_type="gpt_oss",
+    parameters=20_900_000_000,
+    download_bytes=14 * GB,
+    licence="apache-2.0",
+    about=translated("Small enough for most computers, thinks briefly."),
+    active_parameters=3_600_000_000,
+    context_length=131072,
+    fit=FITS,
+)
 CATALOGUE = (GPT_OSS, QWEN, GLM, DEEPSEEK)
 FOUND = (
-    protocol.FoundModel("LM Studio", "Qwen3 30B A3B Instruct", "qwen3-30b-a3b", "/models/q.gguf", "gguf", 18 * GB,
-                   "qwen3moe", "Q4_K_M", 128, template=True, can_open=True, fit=FITS),
-    protocol.FoundModel("Ollama", "llama3.2", "llama3.2", "/ollama/x", "gguf", 2 * GB, "llama", "Q4_K_M",
-                   why_not="Dense model. Only Mixture-of-Experts models are supported."),
-)  # fmt: skip
+    protocol.FoundModel(
+        app="LM Studio",
+        title="Qwen3 30B A3B Instruct",
+        name="qwen3-30b-a3b",
+        path="/models/q.gguf",
+        format="gguf",
+        nbytes=18 * GB,
+        architecture="qwen3moe",
+        quantization="Q4_K_M",
+        experts=128,
+        template=True,
+        can_open=True,
+        fit=FITS,
+    ),
+    protocol.FoundModel(
+        app="Ollama",
+        title="llama3.2",
+        name="llama3.2",
+        path="/ollama/x",
+        format="gguf",
+        nbytes=2 * GB,
+        architecture="llama",
+        quantization="Q4_K_M",
+        why_not="Dense model. Only Mixture-of-Experts models are supported.",
+    ),
+)
 FOLDER = protocol.ModelFolder(
-    "/home/me/.local/share/underhill/models", True, True, True, True, 120 * GB, 500 * GB, 25 * GB
+    path="/home/me/.local/share/underhill/models",
+    there=True,
+    first=True,
+    own=True,
+    writable=True,
+    free=120 * GB,
+    total=500 * GB,
+    models=25 * GB,
 )
 
 
@@ -80,11 +148,20 @@ class FakeHub:
                 model = next(m for m in (*self.catalogue, *self.matches) if m.repo == command.repo)
                 files = (("model-1.safetensors", 30 * GB), ("config.json", 900))
                 return protocol.ModelDetails(
-                    model, f"https://hub.invalid/{model.repo}", files,
-                    48, 48, 128, 8, ((8, 33 * GB), (4, 17 * GB)), ((8, SLOW), (4, FITS)),
-                )  # fmt: skip
+                    model=model,
+                    page=f"https://hub.invalid/{model.repo}",
+                    files=files,
+                    layers=48,
+                    moe_layers=48,
+                    experts=128,
+                    experts_per_token=8,
+                    stores=((8, 33 * GB), (4, 17 * GB)),
+                    fits=((8, SLOW), (4, FITS)),
+                )
             case protocol.FindModels():
-                self._emit(protocol.Progress(command.id, "Checking Qwen3 30B A3B", 1, 0, "models"))
+                self._emit(
+                    protocol.Progress(id=command.id, text="Checking Qwen3 30B A3B", done=1, total=0, unit="models")
+                )
                 return self.found
             case protocol.ListFolders() | protocol.AddFolder() | protocol.ForgetFolder():
                 return self.folders
@@ -97,10 +174,29 @@ class FakeHub:
                 self.deleted = ()
                 return GB
             case protocol.ContinueImport() | protocol.MoveModel() | protocol.RestoreModel():
-                return protocol.ModelCard(command.name, command.name, "olmoe", f"{FOLDER.path}/{command.name}",
-                                          0, 0, 0, 0, 0, 0, 0, 0, 0, (), "lean")  # fmt: skip
+                return protocol.ModelCard(
+                    name=command.name,
+                    title=command.name,
+                    family="olmoe",
+                    path=f"{FOLDER.path}/{command.name}",
+                    parameters=0,
+                    active_parameters=0,
+                    disk_bytes=0,
+                    expert_bytes=0,
+                    layers=0,
+                    moe_layers=0,
+                    experts=0,
+                    experts_per_token=0,
+                    context_length=0,
+                    tiers=(),
+                    backend="lean",
+                )
             case protocol.VerifyModel():
-                self._emit(protocol.Progress(command.id, "Reading", GB, 2 * GB, "bytes", 9e8, 1.0))
+                self._emit(
+                    protocol.Progress(
+                        id=command.id, text="Reading", done=GB, total=2 * GB, unit="bytes", rate=9e8, left=1.0
+                    )
+                )
                 return protocol.VerifyReport(())
         return self._transfer(command)
 
@@ -109,8 +205,14 @@ class FakeHub:
             case protocol.ListTransfers():
                 return tuple(self.transfers.values())
             case protocol.PullModel():
-                made = protocol.Transfer(f"t{len(self.transfers) + 1}", command.repo, "", command.repo.split("/")[-1],
-                                    command.top, "https://hub.invalid")  # fmt: skip
+                made = protocol.Transfer(
+                    id=f"t{len(self.transfers) + 1}",
+                    repo=command.repo,
+                    revision="",
+                    name=command.repo.split("/")[-1],
+                    top=command.top,
+                    endpoint="https://hub.invalid",
+                )
                 return self.keep(made)
             case protocol.PauseTransfer():
                 return self.keep(dataclasses.replace(self.transfers[command.transfer], state=protocol.PAUSED, rate=0.0))

@@ -200,8 +200,10 @@ def fill(folder: Path, chats: int = CHATS) -> None:
     """Chats to switch between: the same at each run, each with a message and a place in it, as all have in the end."""
     store = ChatStore(folder / "chats.db")
     for number in range(1, chats + 1):
-        message = StoredMessage(new_id(), number, None, "user", f"What of hill {number}?")
-        store.create(Chat(number, f"Chat {number}"), message)
+        message = StoredMessage(
+            id=new_id(), chat_id=number, parent_id=None, role="user", content=f"What of hill {number}?"
+        )
+        store.create(Chat(id=number, title=f"Chat {number}"), message)
         store.set_field(number, "place", ScrollPosition(message.id, 0))
     store.close()
 

@@ -29,14 +29,14 @@ def main() -> None:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication([])
     with tempfile.TemporaryDirectory() as folder:
-        chat = Chat(new_id(), "long")
+        chat = Chat(id=new_id(), title="long")
         store = ChatStore(Path(folder) / "chats.db")
         store.create(chat)
         parent: int | None = None
         messages = []
         for number in range(count):
             role, text = ("assistant", LONG_ANSWER) if number % 2 else ("user", QUESTION)
-            messages.append(StoredMessage(new_id(), chat.id, parent, role, text))
+            messages.append(StoredMessage(id=new_id(), chat_id=chat.id, parent_id=parent, role=role, content=text))
             parent = messages[-1].id
         store.add(*messages)
         store.close()

@@ -23,10 +23,36 @@ _CHATS = (  # title, days ago, folder, pinned
     ("Birthday poem for Lena", 4.0, "", False),
 )
 _MODEL, _CHAT_PATH = "olmoe-1b-7b", "/v1/chat/completions"
-ASKS = (ServerRequest("server:9", "127.0.0.1 OpenAI/Python", _CHAT_PATH, _MODEL, "answering", 124, 9.4),)
+ASKS = (
+    ServerRequest(
+        id="server:9",
+        client="127.0.0.1 OpenAI/Python",
+        way=_CHAT_PATH,
+        model=_MODEL,
+        state="answering",
+        tokens=124,
+        seconds=9.4,
+    ),
+)
 ASKED = (
-    ServerRequest("server:8", "127.0.0.1 Zed/0.210", _CHAT_PATH, _MODEL, "answered", 311, 24.2),
-    ServerRequest("server:7", "127.0.0.1 curl/8.9", "/v1/completions", _MODEL, "answered", 16, 1.3),
+    ServerRequest(
+        id="server:8",
+        client="127.0.0.1 Zed/0.210",
+        way=_CHAT_PATH,
+        model=_MODEL,
+        state="answered",
+        tokens=311,
+        seconds=24.2,
+    ),
+    ServerRequest(
+        id="server:7",
+        client="127.0.0.1 curl/8.9",
+        way="/v1/completions",
+        model=_MODEL,
+        state="answered",
+        tokens=16,
+        seconds=1.3,
+    ),
 )
 SIMILAR = "How do I tell how alike two texts are? Show me the formula, a little code and some numbers."
 SIMILAR_ANSWER = r"""Turn each text into a vector with an embedding model, then take the **cosine** of the angle between
@@ -76,11 +102,11 @@ CHINESE_ANSWER = """因为每生成一个词元，只有少数几个**专家**�
 > 磁盘越快、内存越大，速度就越快。
 """
 CALIBRATION = Calibration(
-    8192, 4096, 2048, 0.25, 9.87,
-    {"hobbit": DialCost(0.71, 0.985, Cost(0.004, 0.002), Cost(0.002, 0.001)),
+    tokens=8192, scored=4096, scored_here=2048, share=0.25, exact_perplexity=9.87,
+    dials={"hobbit": DialCost(0.71, 0.985, Cost(0.004, 0.002), Cost(0.002, 0.001)),
      "balanced": DialCost(0.62, 0.91, Cost(0.021, 0.012), Cost(0.009, 0.004)),
      "fast": DialCost(0.35, 0.72, Cost(0.094, 0.061), Cost(0.038, 0.024))},
-    (4000, *(round(900 * (n / 200) ** 0.7 * (1.02 - n / 200) ** 0.5) for n in range(1, 200))),
+    scores=(4000, *(round(900 * (n / 200) ** 0.7 * (1.02 - n / 200) ** 0.5) for n in range(1, 200))),
 )  # fmt: skip
 
 
@@ -88,9 +114,9 @@ def furnish(paths: AppPaths) -> None:
     """Put the chats into a folder that has none yet."""
     store = ChatStore(paths.chats)
     for title, days, folder, pinned in _CHATS:
-        chat = Chat(new_id(), title, True, time.time() - days * DAY)
-        question = StoredMessage(new_id(), chat.id, None, "user", title)
-        answer = StoredMessage(new_id(), chat.id, question.id, "assistant", "Gladly.")
+        chat = Chat(id=new_id(), title=title, title_by_hand=True, updated_at=time.time() - days * DAY)
+        question = StoredMessage(id=new_id(), chat_id=chat.id, parent_id=None, role="user", content=title)
+        answer = StoredMessage(id=new_id(), chat_id=chat.id, parent_id=question.id, role="assistant", content="Gladly.")
         store.create(chat, question, answer)
         store.set_field(chat.id, "pinned", pinned)
         if folder:

@@ -29,21 +29,27 @@ _CUT = dataclasses.replace(
     LARGE, name="cut", title="Mixtral 8x7B", state="unfinished", problem="Its import was cut off.", action="Go on."
 )
 _ASKS = protocol.ServerRequest(
-    "server:2", "127.0.0.1 OpenAI/Python", "/v1/chat/completions", "builtin", "answering", 120, 9.5
+    id="server:2",
+    client="127.0.0.1 OpenAI/Python",
+    way="/v1/chat/completions",
+    model="builtin",
+    state="answering",
+    tokens=120,
+    seconds=9.5,
 )
 _ASKED = protocol.ServerRequest(
-    "server:1",
-    "127.0.0.1 Editor/7",
-    "/v1/messages",
-    "builtin",
-    "failed",
-    0,
-    0.2,
-    msg("The engine has stopped working."),
+    id="server:1",
+    client="127.0.0.1 Editor/7",
+    way="/v1/messages",
+    model="builtin",
+    state="failed",
+    tokens=0,
+    seconds=0.2,
+    why=msg("The engine has stopped working."),
 )
 TEAM = protocol.Team("Ours", (
-    protocol.TeamStep("First", choices=("yes", "no"), note=True),
-    protocol.TeamStep("Second", tell="{message}", when=(protocol.Condition("says", "First", ("yes",)),)),
+    protocol.TeamStep(name="First", choices=("yes", "no"), note=True),
+    protocol.TeamStep(name="Second", tell="{message}", when=(protocol.Condition("says", "First", ("yes",)),)),
 ))  # fmt: skip
 ENGINE = {
     "teams": (protocol.TeamCard("ours", TEAM),),

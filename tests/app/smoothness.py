@@ -160,7 +160,9 @@ def _fill(underhill: object, turns: int) -> None:
     conversation = underhill.conversation  # type: ignore[attr-defined]
     for number in range(turns):
         role = "assistant" if number % 2 else "user"
-        message = StoredMessage(new_id(), 0, None, role, LONG_ANSWER if number % 2 else QUESTION)
+        message = StoredMessage(
+            id=new_id(), chat_id=0, parent_id=None, role=role, content=LONG_ANSWER if number % 2 else QUESTION
+        )
         conversation.added.emit(message)
 
 

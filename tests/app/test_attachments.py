@@ -328,8 +328,8 @@ def test_from_where_the_model_reads_is_said(qtbot: QtBot, launch: Launch) -> Non
 
 
 def test_the_system_prompt_comes_first_and_questions_in_a_row_are_one_turn() -> None:
-    one = StoredMessage(1, 1, None, "user", "a")
-    two = StoredMessage(2, 1, 1, "user", "b", attachments=(Attachment("f", "t"),))
+    one = StoredMessage(id=1, chat_id=1, parent_id=None, role="user", content="a")
+    two = StoredMessage(id=2, chat_id=1, parent_id=1, role="user", content="b", attachments=(Attachment("f", "t"),))
     read_ = prompt_messages([one, two], "Be brief.")
     assert [(m.role, m.content) for m in read_] == [("system", "Be brief."), ("user", "a\n\nf:\n```\nt\n```\n\nb")]
 

@@ -84,9 +84,17 @@ def test_a_chat_and_its_copies_look_different_in_a_narrow_list(
     qtbot.addWidget(chats)
     chats.setLayoutDirection(direction)
     chats.resize(190, 600)
-    model.fill([Chat(n, title + number, updated_at=1.0, folder_id=folder) for n, (title, number, folder) in enumerate(
-        (title, number, folder) for title in (LONG, HEBREW) for folder in (None, 1) for number in ("", " (2)", " (3)")
-    )])  # fmt: skip
+    model.fill(
+        [
+            Chat(id=n, title=title + number, updated_at=1.0, folder_id=folder)
+            for n, (title, number, folder) in enumerate(
+                (title, number, folder)
+                for title in (LONG, HEBREW)
+                for folder in (None, 1)
+                for number in ("", " (2)", " (3)")
+            )
+        ]
+    )
     chats.show()
 
     def picture(row: int) -> QImage:

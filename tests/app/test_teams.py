@@ -18,7 +18,9 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here"),
 ]
-TWO = protocol.Team("Two of us", (protocol.TeamStep("First"), protocol.TeamStep("Second", "", "{message} {First}")))
+TWO = protocol.Team(
+    "Two of us", (protocol.TeamStep(name="First"), protocol.TeamStep(name="Second", model="", tell="{message} {First}"))
+)
 
 
 def ready(qtbot: QtBot, underhill: Application) -> None:
@@ -106,7 +108,9 @@ def test_stop_and_a_failure_keep_what_was_said(launch_real: Callable[[], Applica
     underhill = launch_real()
     ready(qtbot, underhill)
     link, conversation = underhill.models.link, underhill.conversation
-    far = protocol.Team("Far", (protocol.TeamStep("First"), protocol.TeamStep("Long", tell="x " * 3900 + "{First}")))
+    far = protocol.Team(
+        "Far", (protocol.TeamStep(name="First"), protocol.TeamStep(name="Long", tell="x " * 3900 + "{First}"))
+    )
     saved: list[object] = []
     for team in (TWO, far):
         link.request(saved.append, saved.append, protocol.SaveTeam, team)
@@ -167,9 +171,9 @@ def test_teams_are_made_changed_shared_and_deleted_with_undo(
     dialog.steps[0].name.setText("First")
     dialog.steps[0].name.editingFinished.emit()
     wanted = protocol.TeamStep(
-        "Two", tell="{First}?", when=(protocol.Condition("says", "First", ("yes",)),)
+        name="Two", tell="{First}?", when=(protocol.Condition("says", "First", ("yes",)),)
     )  # the other step follows the name
-    assert dialog.team == protocol.Team("Mine", (protocol.TeamStep("First"), wanted))
+    assert dialog.team == protocol.Team("Mine", (protocol.TeamStep(name="First"), wanted))
     qtbot.wait(400)
     if folder := os.environ.get("TEAM_PICTURES"):
         dialog.grab().save(f"{folder}/editor.png")
@@ -181,7 +185,7 @@ def test_teams_are_made_changed_shared_and_deleted_with_undo(
     dialog.save()
     qtbot.waitUntil(lambda: names() == [*shipped, "Mine"])
     mine = next(card for card in models.teams if card.id == "mine")
-    assert mine.team == protocol.Team("Mine", (protocol.TeamStep("First"), wanted))
+    assert mine.team == protocol.Team("Mine", (protocol.TeamStep(name="First"), wanted))
 
     teams.export_file(mine, str(tmp_path / "mine.json"))
     qtbot.waitUntil((tmp_path / "mine.json").exists)

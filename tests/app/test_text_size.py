@@ -100,7 +100,14 @@ def test_a_change_leaves_nothing_of_the_old_size(qtbot: QtBot, launch: Launch, t
 
 def chat(count: int) -> list[StoredMessage]:
     return [
-        StoredMessage(n, 1, None, "assistant" if n % 2 else "user", (LONG_ANSWER + FORMULA) * 2, "whole")
+        StoredMessage(
+            id=n,
+            chat_id=1,
+            parent_id=None,
+            role="assistant" if n % 2 else "user",
+            content=(LONG_ANSWER + FORMULA) * 2,
+            token_ids="whole",
+        )
         for n in range(1, count + 1)
     ]
 
@@ -140,7 +147,9 @@ def test_what_one_reads_stays_in_sight(theme: Theme, view: TranscriptView, messa
 
 
 def test_the_end_stays_in_sight_while_an_answer_streams(theme: Theme, view: TranscriptView) -> None:
-    view.set_messages([*chat(4), StoredMessage(5, 1, 4, "assistant", "", "streaming")])
+    view.set_messages(
+        [*chat(4), StoredMessage(id=5, chat_id=1, parent_id=4, role="assistant", content="", token_ids="streaming")]
+    )
     half = len(LONG_ANSWER) // 2
     view.extend(5, LONG_ANSWER[:half], "")
     theme.set_percent(150)
@@ -148,14 +157,16 @@ def test_the_end_stays_in_sight_while_an_answer_streams(theme: Theme, view: Tran
     assert bar.value() == bar.maximum()
     view.extend(5, LONG_ANSWER[half:], "")
     assert bar.value() == bar.maximum()
-    view.finish(StoredMessage(5, 1, 4, "assistant", LONG_ANSWER, "whole"))
+    view.finish(StoredMessage(id=5, chat_id=1, parent_id=4, role="assistant", content=LONG_ANSWER, token_ids="whole"))
     assert sizes_on_the_page(view) == {round(1.5 * fonts.BASE_POINTS, 1)}
     shown = "\n".join(b.document.toPlainText() for b in view.items[4].blocks() if b.document is not None)
     assert shown.endswith("That is all there is to it.")
 
 
 def test_one_reads_on_where_one_was_while_an_answer_streams_below(theme: Theme, view: TranscriptView) -> None:
-    view.set_messages([*chat(4), StoredMessage(5, 1, 4, "assistant", "", "streaming")])
+    view.set_messages(
+        [*chat(4), StoredMessage(id=5, chat_id=1, parent_id=4, role="assistant", content="", token_ids="streaming")]
+    )
     view.extend(5, LONG_ANSWER, "")
     view.go_to(ScrollPosition(2, 900))
     before = top(view)
@@ -167,7 +178,9 @@ def test_one_reads_on_where_one_was_while_an_answer_streams_below(theme: Theme, 
 
 
 def test_formulas_are_set_anew(qtbot: QtBot, theme: Theme, view: TranscriptView) -> None:
-    view.set_messages([StoredMessage(1, 1, None, "assistant", FORMULA, "whole")])
+    view.set_messages(
+        [StoredMessage(id=1, chat_id=1, parent_id=None, role="assistant", content=FORMULA, token_ids="whole")]
+    )
 
     def high() -> float:
         """Of the formula that stands alone; 0 until it is set."""

@@ -30,7 +30,7 @@ def _config(path: Path) -> None:
 
 
 def _found(path: Path, form: str) -> FoundModel:
-    return FoundModel("app", "m", "m", str(path), form, 0)
+    return FoundModel(app="app", title="m", name="m", path=str(path), format=form, nbytes=0)
 
 
 def _bytes(path: Path) -> None:

@@ -27,7 +27,7 @@ Reader = Callable[[Path], object]  # of the home folder
 
 
 def _config_kept(home: Path) -> object:
-    model = HubModel("a/b", "b", "x", 1, 1, "", commit="c" * 40)
+    model = HubModel(repo="a/b", title="b", model_type="x", parameters=1, download_bytes=1, licence="", commit="c" * 40)
     return search.cached_config(home / "configs", "https://x", model)
 
 

@@ -102,7 +102,14 @@ def busy() -> Iterator[None]:
 def estimates(rates: Rates) -> dict[str, tuple[float, float]]:
     """Tokens a second, and seconds until an answer begins, of every model of the catalogue that would run here."""
     memory = probe.memory()
-    bare = Machine(rates.threads, memory, rates.memory_rate, 1e9, 10**13, isas()[-1])
+    bare = Machine(
+        cores=rates.threads,
+        memory=memory,
+        memory_rate=rates.memory_rate,
+        disk_rate=1e9,
+        disk_free=10**13,
+        isa=isas()[-1],
+    )
     machine = replace(probe.with_rates(bare, rates), memory=replace(memory, limit=10**11, free=6 * 10**10))
     machine = replace(machine, memory=replace(machine.memory, group_free=None))
     chosen = {s.name: s.default for s in ENGINE}

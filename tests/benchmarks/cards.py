@@ -50,7 +50,15 @@ def main() -> None:
     print("| card | experts there | hits | card, processor: ms a token | tokens/s | mode | filled in s over "
           + ", ".join(LINKS) + " |\n|---|---|---|---|---|---|---|")  # fmt: skip
     for name, (gigabytes, rate) in CARDS.items():
-        card = Gpu(name, gigabytes * GB, int(gigabytes * GB - TAKEN), min(LINKS.values()), rate or OWN, False, (8, 9))
+        card = Gpu(
+            name=name,
+            total=gigabytes * GB,
+            free=int(gigabytes * GB - TAKEN),
+            pinned=min(LINKS.values()),
+            rate=rate or OWN,
+            unified=False,
+            capability=(8, 9),
+        )
         plan = make_plan_with_card(replace(machine, gpus=(card,)), model, chosen, PROGRAM)
         near = plan.card_bytes / model.expert_bytes[tier]
         hits = (near, 1 - REUSE * (1 - near))

@@ -48,7 +48,7 @@ def main() -> None:
         figures["list of chats"] = median_ms(store.chats)
         figures["check at the start"] = median_ms(store.check)
         figures["a question, on disk"] = median_ms(
-            lambda: store.add(StoredMessage(new_id(), long_chat, None, "user", "Q"))
+            lambda: store.add(StoredMessage(id=new_id(), chat_id=long_chat, parent_id=None, role="user", content="Q"))
         )
         slowest = max(value for name, value in figures.items() if name.startswith("search"))
         figures |= {"bar of a search": BAR, "slowest search / bar": slowest / BAR}
@@ -70,7 +70,7 @@ def _fill(store: ChatStore, messages: int) -> tuple[list[str], int]:
     left, last = messages, 0
     while left > 0:
         count = LONG if left == messages else min(left, dice.choice((2, 6, 20, 60)))
-        chat = Chat(new_id(), " ".join(dice.choices(words, k=4)))
+        chat = Chat(id=new_id(), title=" ".join(dice.choices(words, k=4)))
         rows: list[StoredMessage] = []
         for n in range(count):
             if messages - left + n < OLD:  # the first chat begins in Greek
@@ -80,7 +80,16 @@ def _fill(store: ChatStore, messages: int) -> tuple[list[str], int]:
             else:
                 text = " ".join(dice.choices(words, weights, k=dice.randint(10, 90)))
             role, tokens = ("assistant", tuple(range(60))) if n % 2 else ("user", ())
-            rows.append(StoredMessage(new_id(), chat.id, rows[-1].id if rows else None, role, text, tokens))
+            rows.append(
+                StoredMessage(
+                    id=new_id(),
+                    chat_id=chat.id,
+                    parent_id=rows[-1].id if rows else None,
+                    role=role,
+                    content=text,
+                    token_ids=tokens,
+                )
+            )
         store.create(chat, *rows)
         last = last or chat.id
         left -= count

@@ -231,9 +231,9 @@ class Driver:
         sampling = {"temperature": 0.0, "max_tokens": TOKENS}
         self.engine.send(
             protocol.Generate(
-                ident,
-                messages,
-                sampling,
+                id=ident,
+                messages=messages,
+                sampling=sampling,
                 chat=ident,
                 background=True,
                 model=request.chain[step],
@@ -260,7 +260,13 @@ class Driver:
         begun = time.perf_counter()
         self.engine.send(
             protocol.Generate(
-                ident, messages, {"max_tokens": 1}, chat=ident, background=True, model=model, settings=self._chosen
+                id=ident,
+                messages=messages,
+                sampling={"max_tokens": 1},
+                chat=ident,
+                background=True,
+                model=model,
+                settings=self._chosen,
             )
         )
         self.result(ident)

@@ -46,7 +46,7 @@ def uniform(tokens: int) -> Trace:
     """Every expert as likely as any other, gate weights as a softmax of random logits gives them."""
     layers, experts, k = ROUTER
     logits = np.random.default_rng(0).standard_normal((layers, tokens, experts), dtype=np.float32)
-    known = TraceConditions("uniform", tier=4, spec=ExpertSpec(2048, 768, 4))
+    known = TraceConditions(model="uniform", tier=4, spec=ExpertSpec(2048, 768, 4))
     return routed(logits, k, np.zeros(tokens, np.int32), known)
 
 

@@ -112,8 +112,9 @@ def deltanet(kernel: NativeKernel) -> Layer:
     keys, values = K_HEADS * DIM, V_HEADS * DIM
     channels = 2 * keys + values
     spec = Delta(
-        K_HEADS, V_HEADS, DIM, DIM, TAPS, 1e-6, 1e-6,
-        torch.randn(TAPS, channels), -torch.rand(V_HEADS), torch.randn(V_HEADS), torch.randn(DIM),
+        K_HEADS, V_HEADS, DIM, DIM, TAPS, qk_eps=1e-6, norm_eps=1e-6,
+        taps=torch.randn(TAPS, channels), decay=-torch.rand(V_HEADS), dt_bias=torch.randn(V_HEADS),
+        norm=torch.randn(DIM),
     )  # fmt: skip
     mixed, rates, out = torch.randn(channels + values), torch.randn(2 * V_HEADS), torch.empty(values)
     states = [(torch.zeros(TAPS - 1, channels), torch.zeros(V_HEADS, DIM, DIM)) for _ in range(2)]

@@ -261,9 +261,9 @@ class Model:
         session, plan = self._session, self._session.plan
         machine = replace(self._machine, memory_rate=memory, disk_rate=disk, disk_points=())
         dial = dial_of(session.settings)
-        how = plan.tier, plan.dense, plan.cache_bytes, dial, plan.chunk
+        how = plan.tier, plan.dense, plan.cache_bytes, dial
         context = len(session.context.tokens) - self._last // 2 or min(plan.context, USUAL)
-        return asdict(expected(machine, session.facts, *how, context))
+        return asdict(expected(machine, session.facts, *how, chunk=plan.chunk, context=context))
 
     def held(self) -> int:
         """Bytes of experts in memory now."""

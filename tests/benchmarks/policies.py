@@ -45,7 +45,7 @@ def builtin(text: str, tokens: int) -> Trace:
     """Routing of a text, one token a pass, each chat a sequence."""
     with open_calibrated("builtin", {"dial": "exact", "threads": 1}) as session:
         layers = session.store.layers
-        known = TraceConditions("builtin", tier=8, spec=session.store.spec(layers[0]))
+        known = TraceConditions(model="builtin", tier=8, spec=session.store.spec(layers[0]))
         recorder = Recorder(layers, session.card.experts, known)
         windows = sequences(session.chat, resources.path("calibration", text + ".jsonl"), session.context.limit, tokens)
         with session.listening(recorder, recorder.begin_pass):
@@ -61,7 +61,7 @@ def zipf(tokens: int, seed: int) -> Trace:
     table = fixed.standard_normal((layers, VOCABULARY, experts), dtype=np.float32)
     ids = np.array(stream("zipf", VOCABULARY, tokens, seed), np.int32)
     noise = np.random.default_rng(seed + 1).standard_normal((layers, tokens, experts), dtype=np.float32)
-    known = TraceConditions("zipf", tier=4, spec=ExpertSpec(2048, 1024, 4))
+    known = TraceConditions(model="zipf", tier=4, spec=ExpertSpec(2048, 1024, 4))
     return routed(1.5 * table[:, ids] + 0.5 * noise, k, ids, known)
 
 
@@ -73,9 +73,16 @@ def routed(logits: NDArray[np.float32], k: int, ids: NDArray[np.int32], known: T
     gates /= gates.sum(-1, keepdims=True)
     positions = np.arange(tokens, dtype=np.int32)
     return Trace(
-        tuple(range(layers)), experts, chosen.astype(np.uint16), gates.astype(np.float16), np.ones(tokens, np.int32),
-        ids, positions, positions == 0, known,
-    )  # fmt: skip
+        layers=tuple(range(layers)),
+        experts=experts,
+        ids=chosen.astype(np.uint16),
+        weights=gates.astype(np.float16),
+        passes=np.ones(tokens, np.int32),
+        token_ids=ids,
+        positions=positions,
+        begins=positions == 0,
+        conditions=known,
+    )
 
 
 def thresholds_of(trace: Trace, dial: str) -> Thresholds:

@@ -131,11 +131,15 @@ def test_chats_whose_log_is_torn(tmp_path: Path) -> None:
         rng, folder = random.Random(seed), emptied(tmp_path / "chats")
         store = ChatStore(folder / "chats.db")
         log = folder / "chats.db-wal"
-        store.create(Chat(1, "It", updated_at=1.0))
+        store.create(Chat(id=1, title="It", updated_at=1.0))
         said: list[tuple[int, int]] = []  # message, and the length of the log when it was kept
         for number in range(rng.randrange(1, 12)):
             text = "x" * rng.randrange(5000)
-            store.add(StoredMessage(number + 1, 1, number or None, "user", text, created_at=1.0))
+            store.add(
+                StoredMessage(
+                    id=number + 1, chat_id=1, parent_id=number or None, role="user", content=text, created_at=1.0
+                )
+            )
             said.append((number + 1, log.stat().st_size))
         cut = rng.randrange(said[0][1], log.stat().st_size + 1)
         data = log.read_bytes()[:cut] + rng.randbytes(rng.choice((0, 100, 5000)))

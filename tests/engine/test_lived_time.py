@@ -62,7 +62,7 @@ def test_deleted_chats_outlive_a_jump(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("time.time", lambda: clock[0])
     store = ChatStore(tmp_path / "chats.db")
     store.empty_expired_trash()
-    store.create(Chat(1, "It", updated_at=NOW))
+    store.create(Chat(id=1, title="It", updated_at=NOW))
     store.move_to_trash(1)
     clock[0] = NOW + YEAR
     assert store.empty_expired_trash() == 0

@@ -122,7 +122,11 @@ def test_an_answer_goes_on_after_the_process_was_halted(home: Path) -> None:
     try:
         running.send(protocol.LoadModel("load", "builtin"))
         assert isinstance(_last(events, "load"), protocol.Done)
-        running.send(protocol.Generate("g", (protocol.Message("user", "Tell me a long story."),), {"max_tokens": 200}))
+        running.send(
+            protocol.Generate(
+                id="g", messages=(protocol.Message("user", "Tell me a long story."),), sampling={"max_tokens": 200}
+            )
+        )
         while not isinstance(events.get(timeout=PROCESS), protocol.TextDelta):
             continue
         os.kill(running.pid, signal.SIGSTOP)

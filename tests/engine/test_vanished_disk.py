@@ -37,7 +37,7 @@ def test_an_answer_ends_with_a_sentence_and_the_next_once_it_is_back_is_whole(
     try:
         engine.send(protocol.LoadModel("load", "builtin", {"cache_fraction": 0.0}))
         assert isinstance(ended(events, "load"), protocol.Done)
-        engine.send(protocol.Generate("g", STORY, {"max_tokens": 20_000, "temperature": 5.0}))
+        engine.send(protocol.Generate(id="g", messages=STORY, sampling={"max_tokens": 20_000, "temperature": 5.0}))
         while not isinstance(events.get(timeout=PROCESS), protocol.TextDelta):
             continue
         disk.vanish()
@@ -45,12 +45,12 @@ def test_an_answer_ends_with_a_sentence_and_the_next_once_it_is_back_is_whole(
         assert isinstance(failed, protocol.Failed)
         assert failed.kind is protocol.Kind.DISK_ERROR
         (disk.top / "home").touch()  # so that nothing is made anew in its place
-        engine.send(protocol.Generate("h", STORY, {"max_tokens": 5}))
+        engine.send(protocol.Generate(id="h", messages=STORY, sampling={"max_tokens": 5}))
         refused = ended(events, "h")
         assert isinstance(refused, protocol.Failed)
         assert refused.kind is not protocol.Kind.INTERNAL
         disk.come()
-        engine.send(protocol.Generate("i", STORY, {"max_tokens": 5}))
+        engine.send(protocol.Generate(id="i", messages=STORY, sampling={"max_tokens": 5}))
         assert isinstance(answer := ended(events, "i"), protocol.Done), answer
     finally:
         engine.close()

@@ -149,7 +149,7 @@ class DecodeExecutor:
                     # pinned.
                     raise cache_is_held()
                 ran, ready = ready, 0
-                ready, again = pending.place(first, ids, awaited, n, ranks, ran, ended)
+                ready, again = pending.place(first, ids, awaited, n, ranks, ran, n=ended)
                 missing -= ready
             if missing:
                 self._compute(experts, self._ranks[:ready].tolist())

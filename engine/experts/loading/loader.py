@@ -101,7 +101,7 @@ class ReadPlan(NamedTuple):
 
 
 # Told of every chunk: reader, expert, its parts, urgency it was read with, bytes, start and end by time.perf_counter.
-ChunkListener = Callable[[int, ExpertKey, Sequence[int], Urgency, int, float, float], None]
+ChunkListener = Callable[[int, ExpertKey, Sequence[int], Urgency, int, tuple[float, float]], None]
 
 
 class Loader:
@@ -148,7 +148,7 @@ class Loader:
         """Tell the listener of the chunks read so far. requests: expert and parts by number of the request."""
         if self._listener is not None:  # what belongs to these was written down before they ended
             for number, nbytes, began, done, reader, urgency in self.reads.events():
-                self._listener(reader, *requests[number], Urgency(urgency), nbytes, began, done)
+                self._listener(reader, *requests[number], Urgency(urgency), nbytes, (began, done))
 
     @property
     def idle(self) -> bool:

@@ -163,7 +163,7 @@ class PendingLoads:
         if self.observer is not None:
             self.observer.waited(self._layer_of_first(), start, end)
 
-    def place(self, first: int, ids: int, awaited: int, k: int, ranks: int, ran: int, n: int) -> tuple[int, bool]:
+    def place(self, first: int, ids: int, awaited: int, k: int, ranks: int, ran: int, *, n: int) -> tuple[int, bool]:
         """Commit n `ends`: see uh_cache_commit_step. Of the `ranks` the first `ran` have run, and are unpinned.
 
         Returns how many have come, pinned, their ranks written to `ranks`, and whether others have to be asked for

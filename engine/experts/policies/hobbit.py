@@ -39,7 +39,7 @@ class Hobbit(ScoredPolicy):
         self._near = self._nearness()
         # hobbit.c keeps all of these up to date, and knows their addresses.
         self._numbers = HobbitScores(
-            self.score, self.last, self._tick, self._penalty, self._near, self._rank_of, self._state
+            self.score, self.last, self._tick, self._penalty, self._near, self._rank_of, state=self._state
         )  # fmt: skip
         self._next = self._numbers.found
         self._numbers.weigh(weights.lru, weights.lfu, weights.lhu)

@@ -26,7 +26,7 @@ LEAST_SCALE = 1e-4  # of the largest: channels that a norm all but silences tell
 Product = Callable[[Floats], Floats]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Gate:
     """The router of one row. weight: [E, H]; bias: [E]. All float32.
 

@@ -48,7 +48,7 @@ class PrefetchTracker:
         """All that is counted here; what only Prefetcher knows is left at 0."""
         found, n = self._counts[:], len(COUNTS)
         said, right = found[n : n + self._depth], found[n + self._depth :]
-        return PrefetchStats(said, right, **dict(zip(COUNTS, found)))
+        return PrefetchStats(said=said, right=right, **dict(zip(COUNTS, found)))
 
     def commit_routing(self, row: int, chosen: Sequence[int]) -> None:
         """Record the experts chosen in `row`; mark its prefetches used or wasted. -1: a token begins, none chosen."""

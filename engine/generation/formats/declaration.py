@@ -48,7 +48,7 @@ class Calls:
     bare: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Declaration:
     """A family. Marks are texts; of those that are tokens of the vocabulary, the token counts.
 

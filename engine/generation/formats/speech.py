@@ -46,7 +46,7 @@ class TemplateNames:
     fields: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Speech:
     """How one model speaks. declaration: marks as they are in this vocabulary.
 
@@ -91,7 +91,9 @@ def speech(tokenizer: Any, template: str, read: TemplateNames, stated: set[int])
     ends = stated | {i for t in found.ends if (i := _id(tokenizer, t)) is not None and _ends(found, t, template)}
     ends -= {i for t in found.lasting if (i := _id(tokenizer, t)) is not None}
     history, switch = _history(found, read.fields), _switch(found, read.variables)
-    return Speech(found, signs, texts, shown, frozenset(ends), history, switch)
+    return Speech(
+        declaration=found, signs=signs, texts=texts, shown=shown, ends=frozenset(ends), history=history, switch=switch
+    )
 
 
 def recognised(template: str) -> Declaration:

@@ -132,7 +132,9 @@ def _indexer(c: Config, prefix: str, interleaved: bool, shared: bool) -> Indexer
     if rope_dim > head_dim:
         raise unsupported(msg("The indexer of this {family} model turns more dimensions than it has.", family=c.family))
     rope, top_k = c.rope(rope_dim, interleaved=interleaved), c.integer("index_topk", 2048, low=1)
-    return IndexerSpec(prefix, c.integer("index_n_heads", low=1), head_dim, top_k, rope, shared)
+    return IndexerSpec(
+        prefix=prefix, heads=c.integer("index_n_heads", low=1), head_dim=head_dim, top_k=top_k, rope=rope, shared=shared
+    )
 
 
 # ---- Kimi Linear ----------------------------------------------------------------------------------------------------
@@ -192,9 +194,9 @@ def longcat_flash(c: Config) -> DecoderSpec:
         for half in range(2):
             layers.append(
                 LayerSpec(
-                    block,
-                    _scaled_attention(c, f"{prefix}.self_attn.{half}"),
-                    dense_mlp(c, f"{prefix}.mlps.{half}", c.integer("ffn_hidden_size")),
+                    index=block,
+                    mixer=_scaled_attention(c, f"{prefix}.self_attn.{half}"),
+                    mlp=dense_mlp(c, f"{prefix}.mlps.{half}", c.integer("ffn_hidden_size")),
                     before_mixer=norm(f"{prefix}.input_layernorm.{half}", eps),
                     before_mlp=norm(f"{prefix}.post_attention_layernorm.{half}", eps),
                     shortcut=None if half else _longcat_moe(c, f"{prefix}.mlp"),

@@ -61,9 +61,9 @@ def deepseek_v4(c: Config) -> DecoderSpec:
         prefix = f"{names.layers}.{i}"
         layers.append(
             LayerSpec(
-                i,
-                _attention(c, f"{prefix}.attn", kind, names, eps),
-                _moe(c, f"{prefix}.ffn", by_token=moes[i] == BY_TOKEN),
+                index=i,
+                mixer=_attention(c, f"{prefix}.attn", kind, names, eps),
+                mlp=_moe(c, f"{prefix}.ffn", by_token=moes[i] == BY_TOKEN),
                 before_mixer=norm(f"{prefix}.attn_norm", eps),
                 before_mlp=norm(f"{prefix}.ffn_norm", eps),
                 streams=(_streams(c, f"{prefix}.hc_attn", eps), _streams(c, f"{prefix}.hc_ffn", eps)),
@@ -144,7 +144,7 @@ def _attention(c: Config, prefix: str, kind: str, names: Names, eps: float) -> C
         )
         entries = (EntriesSpec(f"{prefix}.compressor", ratio, head_dim, True, rope, eps), scored)
     return CompressedSpec(
-        prefix,
+        prefix=prefix,
         heads=c.integer("num_attention_heads", low=1),
         head_dim=head_dim,
         q_rank=c.integer("q_lora_rank", low=1),
@@ -172,6 +172,6 @@ def _moe(c: Config, prefix: str, *, by_token: bool) -> MoeSpec:
     shared = None
     if width := size * c.integer("n_shared_experts", 1):
         shared = SharedExpertSpec(DenseMlpSpec(
-            f"{prefix}.shared_experts", width, activation, gate="w1", up="w3", down="w2"
+            prefix=f"{prefix}.shared_experts", intermediate=width, activation=activation, gate="w1", up="w3", down="w2"
         ))  # fmt: skip
     return MoeSpec(router, ExpertsSpec(experts, c.integer("hidden_size"), size, activation), shared)

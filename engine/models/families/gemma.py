@@ -45,9 +45,9 @@ def gemma4(c: Config) -> DecoderSpec:
         prefix = f"{root}.layers.{i}"
         layers.append(
             LayerSpec(
-                i,
-                _attention(c, f"{prefix}.self_attn", i, kind, eps),
-                _feed_forward(c, prefix, eps),
+                index=i,
+                mixer=_attention(c, f"{prefix}.self_attn", i, kind, eps),
+                mlp=_feed_forward(c, prefix, eps),
                 before_mixer=norm(f"{prefix}.input_layernorm", eps),
                 after_mixer=norm(f"{prefix}.post_attention_layernorm", eps),
                 before_mlp=norm(f"{prefix}.pre_feedforward_layernorm", eps),
@@ -74,10 +74,10 @@ def _attention(c: Config, prefix: str, index: int, kind: str, eps: float) -> Att
     heads, kv_heads, head_dim = _shape(c, index, sliding)
     bias = c.flag("attention_bias", False)
     return AttentionSpec(
-        prefix,
-        heads,
-        kv_heads,
-        head_dim,
+        prefix=prefix,
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=head_dim,
         scale=1.0,  # the norms of queries and keys have learned it
         rope=c.rope(head_dim, layer_type=kind),
         window=c.integer("sliding_window", 512) if sliding else None,
@@ -120,7 +120,7 @@ def _activation(c: Config) -> ActivationSpec:
 
 def _feed_forward(c: Config, prefix: str, eps: float) -> MlpSpec:
     activation = _activation(c)
-    dense = DenseMlpSpec(f"{prefix}.mlp", c.integer("intermediate_size"), activation)
+    dense = DenseMlpSpec(prefix=f"{prefix}.mlp", intermediate=c.integer("intermediate_size"), activation=activation)
     if not c.flag("enable_moe_block", False):
         return dense
     experts = ExpertsSpec(

@@ -92,9 +92,9 @@ def flex_olmo(c: Config) -> DecoderSpec:
         prefix = f"model.layers.{i}"
         layers.append(
             LayerSpec(
-                i,
-                replace(attention(c, f"{prefix}.self_attn", theta=5e5), qk_norm="full", qk_norm_eps=eps),
-                _olmo_moe(c, f"{prefix}.mlp"),
+                index=i,
+                mixer=replace(attention(c, f"{prefix}.self_attn", theta=5e5), qk_norm="full", qk_norm_eps=eps),
+                mlp=_olmo_moe(c, f"{prefix}.mlp"),
                 after_mixer=norm(f"{prefix}.post_attention_layernorm", eps),
                 after_mlp=norm(f"{prefix}.post_feedforward_layernorm", eps),
             )

@@ -62,7 +62,12 @@ def _granite(c: Config, kinds: Sequence[str], shared: int, rotates: bool) -> Dec
         if shared:  # its gate and up projections are one tensor
             beside = SharedExpertSpec(
                 DenseMlpSpec(
-                    f"{prefix}.shared_mlp", shared, c.activation(), fused=True, up="input_linear", down="output_linear"
+                    prefix=f"{prefix}.shared_mlp",
+                    intermediate=shared,
+                    activation=c.activation(),
+                    fused=True,
+                    up="input_linear",
+                    down="output_linear",
                 )
             )
         return plain_moe(c, router, c.integer("intermediate_size"), beside)
@@ -83,7 +88,7 @@ def _granite_mamba(c: Config, prefix: str, eps: float) -> Mamba2Spec:
     given = c.raw.get("time_step_limit") or (0.0, math.inf)
     least, most = (_time_step(limit) for limit in given)
     return Mamba2Spec(
-        prefix,
+        prefix=prefix,
         heads=heads,
         head_dim=inner // heads if c.raw.get("mamba_d_head") in (None, "auto") else c.integer("mamba_d_head", low=1),
         state=c.integer("mamba_d_state", 256, low=1),
@@ -117,9 +122,9 @@ def lfm2_moe(c: Config) -> DecoderSpec:
             mixer = ShortConvSpec(f"{prefix}.conv", size, taps, c.flag("conv_bias", False))
         layers.append(
             LayerSpec(
-                i,
-                mixer,
-                _lfm_feed_forward(c, f"{prefix}.feed_forward", i < dense),
+                index=i,
+                mixer=mixer,
+                mlp=_lfm_feed_forward(c, f"{prefix}.feed_forward", i < dense),
                 before_mixer=norm(f"{prefix}.operator_norm", eps),
                 before_mlp=norm(f"{prefix}.ffn_norm", eps),
             )
@@ -136,7 +141,7 @@ def _lfm_attention(c: Config, prefix: str, eps: float) -> AttentionSpec:
 def _lfm_feed_forward(c: Config, prefix: str, dense: bool) -> MlpSpec:
     if dense:
         size = c.integer("intermediate_size")
-        return DenseMlpSpec(prefix, size, c.activation(), gate="w1", up="w3", down="w2")
+        return DenseMlpSpec(prefix=prefix, intermediate=size, activation=c.activation(), gate="w1", up="w3", down="w2")
     router = RouterSpec(
         f"{prefix}.gate",
         *c.experts(),
@@ -165,12 +170,12 @@ def nemotron_h(c: Config) -> DecoderSpec:
             mlp: MlpSpec = (
                 _nemotron_moe(c, prefix) if kind == "moe" else _nemotron_mlp(c, prefix, c.integer("intermediate_size"))
             )
-            layers.append(LayerSpec(i, None, mlp, before_mlp=before))
+            layers.append(LayerSpec(index=i, mixer=None, mlp=mlp, before_mlp=before))
         else:
             mixer: MixerSpec = (
                 _nemotron_attention(c, prefix) if kind == "full_attention" else _nemotron_mamba(c, prefix, eps)
             )
-            layers.append(LayerSpec(i, mixer, None, before_mixer=before))
+            layers.append(LayerSpec(index=i, mixer=mixer, mlp=None, before_mixer=before))
     return causal_lm(c, layers, eps, prefix=NEMOTRON_ROOT, final_norm="norm_f", embedding="embeddings")
 
 
@@ -196,7 +201,7 @@ def _nemotron_attention(c: Config, prefix: str) -> AttentionSpec:
 
 def _nemotron_mamba(c: Config, prefix: str, eps: float) -> Mamba2Spec:
     return Mamba2Spec(
-        prefix,
+        prefix=prefix,
         heads=c.integer("mamba_num_heads", 128, low=1),
         head_dim=c.integer("mamba_head_dim", 64, low=1),
         state=c.integer("ssm_state_size", 128, low=1),
@@ -211,7 +216,13 @@ def _nemotron_mamba(c: Config, prefix: str, eps: float) -> Mamba2Spec:
 
 def _nemotron_mlp(c: Config, prefix: str, size: int) -> DenseMlpSpec:
     """down(relu(up x)^2)."""
-    return DenseMlpSpec(prefix, size, c.activation("mlp_hidden_act", "relu2"), c.flag("mlp_bias", False), gate=None)
+    return DenseMlpSpec(
+        prefix=prefix,
+        intermediate=size,
+        activation=c.activation("mlp_hidden_act", "relu2"),
+        bias=c.flag("mlp_bias", False),
+        gate=None,
+    )
 
 
 def _nemotron_moe(c: Config, prefix: str) -> MoeSpec:

@@ -106,9 +106,9 @@ def minimax_m3(c: Config) -> DecoderSpec:
 def _blocks(c: Config, mixer: AttentionSpec, eps: float) -> BlocksSpec:
     assert mixer.rope is not None
     blocks = BlocksSpec(
-        mixer.prefix, c.integer("index_n_heads", 4), c.integer("index_head_dim", 128, low=1),
-        c.integer("index_block_size", 128, low=1), c.integer("index_topk_blocks", 16, low=1),
-        c.integer("index_local_blocks", 1), mixer.rope, eps, NORM,
+        prefix=mixer.prefix, heads=c.integer("index_n_heads", 4), head_dim=c.integer("index_head_dim", 128, low=1),
+        block=c.integer("index_block_size", 128, low=1), top_k=c.integer("index_topk_blocks", 16, low=1),
+        local=c.integer("index_local_blocks", 1), rope=mixer.rope, norm_eps=eps, norm_kind=NORM,
     )  # fmt: skip
     if blocks.heads != mixer.kv_heads or blocks.head_dim < mixer.rope.dim or blocks.local > blocks.top_k:
         raise unsupported(
@@ -123,7 +123,7 @@ def _blocks(c: Config, mixer: AttentionSpec, eps: float) -> BlocksSpec:
 
 def _m3_mlp(c: Config, prefix: str, size: int) -> DenseMlpSpec:
     limits = ActivationSpec("clamped_swiglu", c.positive("swiglu_alpha", 1.702), c.positive("swiglu_limit", 7.0))
-    return DenseMlpSpec(prefix, size, limits)
+    return DenseMlpSpec(prefix=prefix, intermediate=size, activation=limits)
 
 
 def _m3_moe(c: Config, prefix: str) -> MoeSpec:

@@ -41,7 +41,16 @@ def attention(
     heads, kv_heads, dim = c.heads(head_dim)
     biased = bias is not None and c.flag(bias, False)
     rope = c.rope(dim, theta=theta, partial=partial, interleaved=interleaved) if rotates else None
-    return AttentionSpec(prefix, heads, kv_heads, dim, dim**-0.5, rope, qkv_bias=biased, o_bias=biased)
+    return AttentionSpec(
+        prefix=prefix,
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=dim,
+        scale=dim**-0.5,
+        rope=rope,
+        qkv_bias=biased,
+        o_bias=biased,
+    )
 
 
 def latent_attention(c: Config, prefix: str, interleaved: bool, indexer: IndexerSpec | None = None) -> MlaSpec:
@@ -57,7 +66,7 @@ def latent_attention(c: Config, prefix: str, interleaved: bool, indexer: Indexer
         scale *= yarn_mscale(factor, all_dim) ** 2
     bias = c.flag("attention_bias", False)
     return MlaSpec(
-        prefix, heads=c.integer("num_attention_heads"),
+        prefix=prefix, heads=c.integer("num_attention_heads"),
         q_rank=c.integer("q_lora_rank") if c.has("q_lora_rank") else None,
         kv_rank=c.integer("kv_lora_rank"), nope_dim=nope, rope_dim=rope_dim, v_dim=c.integer("v_head_dim"), scale=scale,
         rope=c.rope(rope_dim, interleaved=interleaved), a_bias=bias, o_bias=bias, indexer=indexer,
@@ -70,7 +79,7 @@ def latent_attention(c: Config, prefix: str, interleaved: bool, indexer: Indexer
 def dense_mlp(c: Config, prefix: str, intermediate: int | None = None, bias: bool = False) -> DenseMlpSpec:
     """A gated MLP of gate_proj, up_proj and down_proj."""
     size = c.integer("intermediate_size") if intermediate is None else intermediate
-    return DenseMlpSpec(prefix, size, c.activation(), bias)
+    return DenseMlpSpec(prefix=prefix, intermediate=size, activation=c.activation(), bias=bias)
 
 
 def plain_moe(c: Config, router: RouterSpec, intermediate: int, shared: SharedExpertSpec | None = None) -> MoeSpec:
@@ -159,7 +168,7 @@ def llama(
         prefix = f"{root}.layers.{i}"
         layers.append(
             LayerSpec(
-                i, mixer(prefix, i), mlp(prefix, i), residual_multiplier=residual_multiplier,
+                index=i, mixer=mixer(prefix, i), mlp=mlp(prefix, i), residual_multiplier=residual_multiplier,
                 before_mixer=norm(f"{prefix}.input_layernorm", eps, kind),
                 before_mlp=norm(f"{prefix}.post_attention_layernorm", eps, kind),
             )

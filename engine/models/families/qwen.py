@@ -100,7 +100,7 @@ def _hybrid(c: Config, root: str, mlp: Callable[[str, int], MlpSpec], fused: boo
 def _delta_net(c: Config, prefix: str, eps: float, fused: bool) -> DeltaNetSpec:
     c.expect("hidden_act", "silu")  # the convolution's activation too
     return DeltaNetSpec(
-        prefix,
+        prefix=prefix,
         k_heads=c.integer("linear_num_key_heads"),
         v_heads=c.integer("linear_num_value_heads"),
         k_dim=c.integer("linear_key_head_dim"),

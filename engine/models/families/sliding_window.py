@@ -58,9 +58,9 @@ def afmoe(c: Config) -> DecoderSpec:
         window = c.integer("sliding_window", 1024) if sliding else None
         layers.append(
             LayerSpec(
-                i,
-                replace(own, window=window, qk_norm="head", qk_norm_eps=eps, gated=True, gate="gate_proj"),
-                dense_mlp(c, f"{prefix}.mlp") if i < dense else _afmoe_experts(c, f"{prefix}.mlp"),
+                index=i,
+                mixer=replace(own, window=window, qk_norm="head", qk_norm_eps=eps, gated=True, gate="gate_proj"),
+                mlp=dense_mlp(c, f"{prefix}.mlp") if i < dense else _afmoe_experts(c, f"{prefix}.mlp"),
                 before_mixer=norm(f"{prefix}.input_layernorm", eps),
                 after_mixer=norm(f"{prefix}.post_attention_layernorm", eps),
                 before_mlp=norm(f"{prefix}.pre_mlp_layernorm", eps),
@@ -173,12 +173,18 @@ def _mimo_attention(c: Config, prefix: str, kind: str) -> AttentionSpec:
     sliding, width = kind == SLIDING, c.integer("v_head_dim", 128, low=1)
     null = "attention_value_scale" in c.raw and not c.has("attention_value_scale")
     return AttentionSpec(
-        prefix, heads, c.integer("swa_num_key_value_heads", 2 * kv_heads) if sliding else kv_heads, head_dim,
-        head_dim**-0.5, _mimo_rope(c, head_dim, kind), window=_mimo_window(c) if sliding else None,
-        qkv_bias=c.flag("attention_bias", False), value_dim=None if width == head_dim else width,
+        prefix=prefix,
+        heads=heads,
+        kv_heads=c.integer("swa_num_key_value_heads", 2 * kv_heads) if sliding else kv_heads,
+        head_dim=head_dim,
+        scale=head_dim**-0.5,
+        rope=_mimo_rope(c, head_dim, kind),
+        window=_mimo_window(c) if sliding else None,
+        qkv_bias=c.flag("attention_bias", False),
+        value_dim=None if width == head_dim else width,
         value_scale=1.0 if null else c.number("attention_value_scale", 0.707),
         sinks=f"{prefix}.attention_sink_bias" if sliding else None,
-    )  # fmt: skip
+    )
 
 
 def _mimo_window(c: Config) -> int:
@@ -212,7 +218,12 @@ def step3p5(c: Config) -> DecoderSpec:
         limits = _step_limited(c, "swiglu_limits_shared", i)
         if sparse[i]:
             return _step_moe(c, prefix, i, limits)
-        return DenseMlpSpec(f"{prefix}.mlp", c.integer("intermediate_size"), limits, c.flag("mlp_bias", False))
+        return DenseMlpSpec(
+            prefix=f"{prefix}.mlp",
+            intermediate=c.integer("intermediate_size"),
+            activation=limits,
+            bias=c.flag("mlp_bias", False),
+        )
 
     return llama(c, eps, mixer, mlp, kind="rms_plus_one")
 
@@ -247,10 +258,18 @@ def _step_attention(c: Config, prefix: str, index: int, kind: str, eps: float) -
             )
         )
     return AttentionSpec(
-        prefix, heads, kv_heads, head_dim, c.number("query_pre_attn_scalar", head_dim) ** -0.5,
-        _step_rope(c, head_dim, index, kind), window=c.integer("sliding_window") if kind == SLIDING else None,
-        qk_norm="head", qk_norm_kind="rms_plus_one", qk_norm_eps=eps, head_gate="g_proj",
-    )  # fmt: skip
+        prefix=prefix,
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=head_dim,
+        scale=c.number("query_pre_attn_scalar", head_dim) ** -0.5,
+        rope=_step_rope(c, head_dim, index, kind),
+        window=c.integer("sliding_window") if kind == SLIDING else None,
+        qk_norm="head",
+        qk_norm_kind="rms_plus_one",
+        qk_norm_eps=eps,
+        head_gate="g_proj",
+    )
 
 
 def _step_rope(c: Config, head_dim: int, index: int, kind: str) -> RopeSpec:
@@ -272,7 +291,9 @@ def _step_moe(c: Config, prefix: str, index: int, beside: ActivationSpec) -> Moe
         choice_bias=f"{prefix}.moe.router_bias", normalize=True, scale=c.number("moe_router_scaling_factor", 1.0),
     )  # fmt: skip
     size, limit = c.integer("moe_intermediate_size"), _step_limited(c, "swiglu_limits", index)
-    shared = DenseMlpSpec(f"{prefix}.share_expert", c.integer("share_expert_dim"), beside)
+    shared = DenseMlpSpec(
+        prefix=f"{prefix}.share_expert", intermediate=c.integer("share_expert_dim"), activation=beside
+    )
     return MoeSpec(
         router, ExpertsSpec(router.experts, c.integer("hidden_size"), size, limit), SharedExpertSpec(shared)
     )  # fmt: skip

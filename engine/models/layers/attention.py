@@ -52,10 +52,20 @@ class Attention:
                 self._qk_scale = torch.cat((q.expand(spec.heads, -1), k.expand(spec.kv_heads, -1)))
         scaled = spec.qk_norm is not None
         self.heads = Heads(  # for native calls, which are told of the positions
-            spec.heads, spec.kv_heads, spec.head_dim, spec.qk_norm, spec.qk_norm_eps, spec.qk_norm_after_rope,
-            self.q_scale if scaled else None, self.k_scale if scaled else None, spec.clip_qkv, None,
-            spec.rope is not None and spec.rope.interleaved, spec.v_norm, spec.v is None,
-        )  # fmt: skip
+            heads=spec.heads,
+            kv_heads=spec.kv_heads,
+            dim=spec.head_dim,
+            norm=spec.qk_norm,
+            eps=spec.qk_norm_eps,
+            norm_last=spec.qk_norm_after_rope,
+            q_scale=self.q_scale if scaled else None,
+            k_scale=self.k_scale if scaled else None,
+            clip=spec.clip_qkv,
+            rope=None,
+            interleaved=spec.rope is not None and spec.rope.interleaved,
+            norm_values=spec.v_norm,
+            reuse_keys=spec.v is None,
+        )
 
     def new_state(self, kv_dtype: torch.dtype) -> RowsState:
         """Empty keys and values, and what its indexer scores."""

@@ -108,7 +108,9 @@ def delta_step(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: 
     return torch.addcmul(read, (q * k).sum(-1, keepdim=True), delta)
 
 
-def delta_chunks(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: Tensor, chunk: int = CHUNK) -> Tensor:
+def delta_chunks(
+    q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: Tensor, *, chunk: int = CHUNK
+) -> Tensor:
     """Many tokens, `chunk` at a time, equal to delta_step on each (section 3.3 of the paper, the UT transform).
 
     q, k: [T, H, Dk]. v: [T, H, Dv]. g, beta: [T, H]. state: [H, Dk, Dv], updated. Returns [T, H, Dv].
@@ -150,7 +152,7 @@ def channel_step(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state
 
 
 def channel_chunks(
-    q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: Tensor, chunk: int = CHANNEL_CHUNK
+    q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: Tensor, *, chunk: int = CHANNEL_CHUNK
 ) -> Tensor:
     """As delta_chunks, with a decay for every channel of the keys (Kimi Linear, section 3). g: [T, H, Dk]."""
     q, k, v, g, beta = (t.transpose(0, 1) for t in (q, k, v, g, beta))

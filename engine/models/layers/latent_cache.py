@@ -27,7 +27,7 @@ def absorbed_is_cheaper(tokens: int, cached: int, nope: int, rope: int, value: i
 
 def absorbed(
     q: Tensor, q_rope: Tensor, cache: Sequence[Tensor], w_uk: Tensor, w_uv: Tensor, scaling: float,
-    seen: Tensor | None = None,
+    *, seen: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """q: [T, Hh, Dn], q_rope: [T, Hh, Dr], of the last T of the n cached tokens. w_uk: [Hh, Dn, R], w_uv: [Hh, Dv, R].
 
@@ -45,7 +45,7 @@ def absorbed(
 
 def expanded(
     q: Tensor, q_rope: Tensor, cache: Sequence[Tensor], w_uk: Tensor, w_uv: Tensor, scaling: float,
-    seen: Tensor | None = None,
+    *, seen: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """The same as `absorbed`, by computing every head's keys and values; one head at a time, to bound memory."""
     rank = w_uk.shape[2]

@@ -75,7 +75,7 @@ def scan_step(u: Tensor, dt: Tensor, rate: Tensor, b: Tensor, c: Tensor, state: 
     return torch.bmm(state, c[..., None])[None, :, :, 0]
 
 
-def scan(u: Tensor, dt: Tensor, rate: Tensor, b: Tensor, c: Tensor, state: Tensor, chunk: int = CHUNK) -> Tensor:
+def scan(u: Tensor, dt: Tensor, rate: Tensor, b: Tensor, c: Tensor, state: Tensor, *, chunk: int = CHUNK) -> Tensor:
     """Many tokens, `chunk` at a time, equal to scan_step on each (section 6 of the paper).
 
     u: [T, heads, P]. dt: [T, heads]. b, c: [T, groups, N]. state: [heads, P, N], updated. Returns [T, heads, P].

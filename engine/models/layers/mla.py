@@ -83,7 +83,7 @@ class Mla:
         cheaper = absorbed_is_cheaper(span.length, span.stop, spec.nope_dim, spec.rope_dim, spec.v_dim, spec.kv_rank)
         form = absorbed if cheaper else expanded
         w_uk, w_uv = self._matrices(self.to_latent).transpose(1, 2), self._matrices(self.from_latent)
-        mixed = form(q, q_rope, cache, w_uk, w_uv, spec.scale, seen)
+        mixed = form(q, q_rope, cache, w_uk, w_uv, spec.scale, seen=seen)
         return self.out(mixed.flatten(1))
 
     def _matrices(self, linear: Linear) -> Tensor:

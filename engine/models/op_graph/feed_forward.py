@@ -92,9 +92,19 @@ def _route(to: GraphBuilder, router: Router, h: Tensor) -> tuple[Tensor, Tensor]
         h = to.norm(Norm("rms", to.hidden, spec.input_norm_eps, router.input_scale), to.x, "routed")
     logits = to.product(to.exact_view(router.held, router.bias), h, "router")
     routing = op_graph.Routing(
-        spec.experts, spec.top_k, spec.score, spec.groups, spec.top_groups, spec.group_score == "top2",
-        spec.masked_score, spec.normalize, spec.normalize_eps, spec.normalize_min, spec.scale, spec.jitter,
-    )  # fmt: skip
+        experts=spec.experts,
+        top_k=spec.top_k,
+        score=spec.score,
+        groups=spec.groups,
+        top_groups=spec.top_groups,
+        top_two=spec.group_score == "top2",
+        masked_score=spec.masked_score,
+        normalize=spec.normalize,
+        normalize_eps=spec.normalize_eps,
+        normalize_min=spec.normalize_min,
+        scale=spec.scale,
+        jitter=spec.jitter,
+    )
     ids, groups = to.whole_numbers("ids", spec.top_k), to.whole_numbers("groups", spec.top_groups)
     weights = to.floats("weights", spec.top_k)
     room = to.floats("routing", op_graph.route_room(spec.experts))

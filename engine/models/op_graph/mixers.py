@@ -49,7 +49,7 @@ def build_attention(to: GraphBuilder, attention: Attention, x: Tensor, state: in
     try:
         op = op_graph.attend(
             projected[:, :queries].unflatten(1, shape), mixed.unflatten(1, shape), room, state, spec.kv_heads,
-            spec.scale, spec.window, attention.sinks,
+            spec.scale, window=spec.window, sinks=attention.sinks,
         )  # fmt: skip
     except ValueError as error:
         raise UnsupportedOp(str(error)) from error
@@ -94,8 +94,8 @@ def build_deltanet(to: GraphBuilder, net: DeltaNet, x: Tensor, state: int) -> Te
     """Gated DeltaNet. state: of the convolution's inputs; the memory follows."""
     spec = net.spec
     delta = mixer_ops.Delta(
-        spec.k_heads, spec.v_heads, spec.k_dim, spec.v_dim, spec.kernel, QK_EPS, spec.norm_eps,
-        net.taps, net.rate, net.dt_bias, net.norm,
+        spec.k_heads, spec.v_heads, spec.k_dim, spec.v_dim, spec.kernel, qk_eps=QK_EPS, norm_eps=spec.norm_eps,
+        taps=net.taps, decay=net.rate, dt_bias=net.dt_bias, norm=net.norm,
     )  # fmt: skip
     projected, rates = to.linear(net.qkvz, x, "projected"), to.product(to.exact_view(net.ba.weight, None), x, "rates")
     mixed = to.floats("mixed", spec.v_heads * spec.v_dim)

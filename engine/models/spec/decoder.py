@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from engine.models.spec.mixers import MixerSpec, NormSpec
@@ -25,7 +25,7 @@ class ActivationSpec:
     limit: float = 7.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DenseMlpSpec:
     """A gated MLP; names are relative to `prefix`. fused: one projection [2I, H] named `up` holds gate, then up.
 
@@ -62,6 +62,7 @@ class RouterSpec:
     experts: int
     top_k: int
     score: Literal["softmax", "topk_softmax", "sigmoid", "sqrtsoftplus", "sparsemixer"]
+    _: KW_ONLY
     bias: bool = False
     choice_bias: str | None = None
     groups: int = 1
@@ -179,7 +180,7 @@ class StreamsSpec:
     norm_eps: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LayerSpec:
     """x += m * after_mixer(mixer(before_mixer(x))); x += m * after_mlp(mlp(before_mlp(x))); x *= scalar.
 
@@ -206,7 +207,7 @@ class LayerSpec:
     streams: tuple[StreamsSpec, StreamsSpec] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DecoderSpec:
     """A whole causal language model.
 

@@ -21,7 +21,7 @@ class NormSpec:
     kind: NormKind = "rms"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RopeScaling:
     """How rotary frequencies are stretched. Fields not of its kind stay at their defaults.
 
@@ -70,7 +70,7 @@ class TemperatureSpec:
     offset: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BlocksSpec:
     """Which blocks of `block` tokens a query attends to (MiniMax-M3); names are relative to `prefix`.
 
@@ -89,7 +89,7 @@ class BlocksSpec:
     norm_kind: NormKind
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AttentionSpec:
     """Grouped-query softmax attention; names are relative to `prefix`.
 
@@ -155,7 +155,7 @@ class AttentionSpec:
         return tuple(f"{self.prefix}.{name}" for name in parts if name is not None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexerSpec:
     """Which top_k of the tokens before it a query attends to (DeepSeek-V3.2, section 2.1); names relative to `prefix`.
 
@@ -172,7 +172,7 @@ class IndexerSpec:
     norm_eps: float = 1e-6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MlaSpec:
     """Multi-head latent attention (DeepSeek), run absorbed over the latent cache; names are relative to `prefix`.
 
@@ -199,7 +199,7 @@ class MlaSpec:
     indexer: IndexerSpec | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DeltaNetSpec:
     """Gated DeltaNet linear attention (Qwen3-Next, Qwen3.5); names are relative to `prefix`.
 
@@ -226,7 +226,7 @@ class ShortConvSpec:
     bias: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Mamba2Spec:
     """Mamba-2; names are relative to `prefix`. heads of head_dim share B and C of `state` values in `groups` groups.
 
@@ -289,7 +289,7 @@ class EntryIndexSpec:
     top_k: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CompressedSpec:
     """Attention to a window and to compressed entries (DeepSeek-V4); names are relative to `prefix`.
 

@@ -35,6 +35,7 @@ class Run:
         folder: Path,
         until: float,
         shape: Shape,
+        *,
         compute: torch.dtype = torch.bfloat16,
         begin: Path | None = None,
         workers: Workers = ALONE,

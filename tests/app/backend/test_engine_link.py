@@ -29,7 +29,7 @@ def test_text_of_two_answers_in_few_pieces_and_before_their_ends(qtbot: QtBot, m
     link = EngineLink(main_queue, Silent)
     heard: dict[str, list[protocol.Event]] = {"a": [], "b": []}
     for name, events in heard.items():
-        link.send(protocol.Generate(name, (protocol.Message("user", "?"),)), events.append)
+        link.send(protocol.Generate(id=name, messages=(protocol.Message("user", "?"),)), events.append)
     say = link.engine.say  # type: ignore[attr-defined]
 
     def speak() -> None:
@@ -53,7 +53,7 @@ def test_text_of_two_answers_in_few_pieces_and_before_their_ends(qtbot: QtBot, m
 def test_text_for_nobody_is_dropped(qtbot: QtBot, main_queue: MainThreadQueue) -> None:
     link = EngineLink(main_queue, Silent)
     ends: list[protocol.Event] = []
-    link.send(protocol.Generate("a", (protocol.Message("user", "?"),)), ends.append)
+    link.send(protocol.Generate(id="a", messages=(protocol.Message("user", "?"),)), ends.append)
     say = link.engine.say  # type: ignore[attr-defined]
     say(protocol.TextDelta("nobody", "x", (1,)))
     say(protocol.Done("a"))

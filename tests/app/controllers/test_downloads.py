@@ -14,8 +14,17 @@ from tests.app.fake_hub import GB, QWEN, FakeHub
 
 pytestmark = pytest.mark.long
 
-HALF = protocol.Transfer("t9", QWEN.repo, "", "Qwen3-30B-A3B", 4, "https://hub.invalid", state=protocol.PAUSED,
-                         done=30 * GB, total=61 * GB)  # fmt: skip
+HALF = protocol.Transfer(
+    id="t9",
+    repo=QWEN.repo,
+    revision="",
+    name="Qwen3-30B-A3B",
+    top=4,
+    endpoint="https://hub.invalid",
+    state=protocol.PAUSED,
+    done=30 * GB,
+    total=61 * GB,
+)
 
 
 def under_way(qtbot: QtBot, underhill: Application) -> FakeHub:

@@ -90,7 +90,7 @@ def test_the_tray_shows_progress(qtbot: QtBot, launch: Launch, messages: list[st
     assert made.tray is not None
     assert made.tray.toolTip() == "Underhill"
     still = made.tray.icon()
-    underhill.models.importing = protocol.Progress("7", "Reading the experts", 30, 60)
+    underhill.models.importing = protocol.Progress(id="7", text="Reading the experts", done=30, total=60)
     underhill.models.import_changed.emit()
     assert made.tray.toolTip() == "Underhill – Reading the experts, 50%"
     assert picture(made.tray.icon()) != picture(still)

@@ -139,7 +139,7 @@ def test_figures_that_cannot_be_shown_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps({"format": "underhill-chats", "chats": [chat]}))
     (found,) = import_chats.read(tmp_path / "x.json")
     assert found.messages[0]["stats"] == {"hits": 3, "why": "It is so."}
-    message = StoredMessage(1, 1, None, "assistant", "x", stats={"misses": 2})
+    message = StoredMessage(id=1, chat_id=1, parent_id=None, role="assistant", content="x", stats={"misses": 2})
     assert "0%" in notes.summary(message)
 
 

@@ -33,8 +33,19 @@ def store(tmp_path: Path) -> Any:
 def filled(store: ChatStore) -> Chat:
     """A chat with two branches, an attachment, a folder, a pin and a style."""
     chat, question, *_ = talk(store, "Häuser: a/b?", "How?", "So.", "And then?")
-    store.add(StoredMessage(new_id(), chat, question, "assistant", "Or so.", model="m", finish="length",
-                            attachments=(Attachment("a.txt", "text"),), stats={"hits": 3}))  # fmt: skip
+    store.add(
+        StoredMessage(
+            id=new_id(),
+            chat_id=chat,
+            parent_id=question,
+            role="assistant",
+            content="Or so.",
+            model="m",
+            finish="length",
+            attachments=(Attachment("a.txt", "text"),),
+            stats={"hits": 3},
+        )
+    )
     store.set_field(chat, "folder_id", store.make_folder("work").id)
     store.set_field(chat, "pinned", True)
     store.set_field(chat, "style", Style("Be brief.", {"temperature": 0.1}, ("END",)))
@@ -81,7 +92,17 @@ def test_markdown_can_be_read_by_others(store: ChatStore) -> None:
     thought = "<think>Hm.\n\n# Well</think>\n```in``` a line\n"
     answer = thought + "# So\n\n```sh\n# no heading\n``` no end\n```\n\n## Then\n\n~~~\n# open"
     files = (Attachment("a & <b>.PY", "x = '```'\n"), Attachment("talk.pdf", "words"))
-    store.add(StoredMessage(new_id(), chat, question, "assistant", answer, model="m_x", attachments=files))
+    store.add(
+        StoredMessage(
+            id=new_id(),
+            chat_id=chat,
+            parent_id=question,
+            role="assistant",
+            content=answer,
+            model="m_x",
+            attachments=files,
+        )
+    )
     found = store.chat(chat)
     assert found is not None
     text = export_chats.markdown(found, store.path(chat))
@@ -306,4 +327,4 @@ def test_a_backup_of_an_older_version_is_put_back(store: ChatStore, tmp_path: Pa
 )  # fmt: skip
 def test_the_name_of_a_file_is_one_that_every_system_takes(title: str, name: str) -> None:
     """Windows writes to a device what is written to con.md, and takes no dot at the end of a name."""
-    assert export_chats.file_name(Chat(1, title), "md") == name
+    assert export_chats.file_name(Chat(id=1, title=title), "md") == name

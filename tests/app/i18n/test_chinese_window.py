@@ -151,8 +151,8 @@ def test_the_window_its_panels_and_its_dialogs(qtbot: QtBot, chinese: Callable[[
     qtbot.waitUntil(lambda: len(window.sidebar.model.rows) == 2)  # a section and the chat, read back from the disk
     window.live.repaint()
     facts = protocol.ExpertFacts(
-        1,
-        2,
+        layer=1,
+        expert=2,
         uses=4,
         answer=3,
         gate=0.5,

@@ -203,7 +203,19 @@ def test_every_plan_is_told_in_chinese_alone() -> None:
 
 def test_why_an_answer_is_fast_or_slow_is_told() -> None:
     said = {
-        why(Pace(prompt, tokens, read, waiting, 1e8, misses, weights, 4e10, native))
+        why(
+            Pace(
+                prompt=prompt,
+                tokens=tokens,
+                prompt_tokens=read,
+                waiting=waiting,
+                read=1e8,
+                misses=misses,
+                weights=weights,
+                memory=4e10,
+                others=native,
+            )
+        )
         for prompt in (False, True)
         for tokens in (0.0, 5.0)
         for read in (0.0, 1234.0)
@@ -240,7 +252,18 @@ def test_settings_are_told() -> None:
 
 
 def test_what_is_shipped_in_the_catalogue_is_told() -> None:
-    models = tuple(protocol.HubModel(m.repo, m.name, "", 1, 1, "", translated(m.about)) for m in catalogue.load())
+    models = tuple(
+        protocol.HubModel(
+            repo=m.repo,
+            title=m.name,
+            model_type="",
+            parameters=1,
+            download_bytes=1,
+            licence="",
+            about=translated(m.about),
+        )
+        for m in catalogue.load()
+    )
     assert [m.repo for m in localized(models) if not is_chinese(m.about)] == []
     offered = localized(of_catalogue(FitEstimates()))
     assert [m.repo for m in offered if m.lost and (not is_chinese(m.lost) or "makers" in m.lost)] == []
@@ -257,7 +280,13 @@ def test_an_event_comes_with_its_sentences_translated_and_all_else_as_it_was() -
         "w2",
         (
             protocol.HubModel(
-                "a/b", "Made for laptops", "x", 1, 1, "", translated("Very small: runs anywhere, for simple tasks.")
+                repo="a/b",
+                title="Made for laptops",
+                model_type="x",
+                parameters=1,
+                download_bytes=1,
+                licence="",
+                about=translated("Very small: runs anywhere, for simple tasks."),
             ),
         ),
     )
@@ -268,12 +297,27 @@ def test_an_event_comes_with_its_sentences_translated_and_all_else_as_it_was() -
 
 
 def test_statistics_of_an_answer_are_kept_as_they_came() -> None:
-    stats = protocol.Stats("x", (1,), "stop", 1, 0, 0, 1.0, 1.0, 0, 0, 0, {}, 1, why=msg("Processing prompt."))
+    stats = protocol.Stats(
+        text="x",
+        token_ids=(1,),
+        finish="stop",
+        prompt_tokens=1,
+        reused_tokens=0,
+        dropped_turns=0,
+        prompt_seconds=1.0,
+        decode_seconds=1.0,
+        hits=0,
+        misses=0,
+        bytes_read=0,
+        precision={},
+        peak_rss=1,
+        why=msg("Processing prompt."),
+    )
     assert localized(protocol.Done("w", stats)).result is stats
 
 
 def test_who_reads_ahead_and_what_may_not_be_chosen_are_told_in_chinese(qtbot: QtBot) -> None:
-    for foresight in (PrefetchStats([0], [0]), PrefetchStats([8], [4], useful=30, wasted=10)):
+    for foresight in (PrefetchStats(said=[0], right=[0]), PrefetchStats(said=[8], right=[4], useful=30, wasted=10)):
         said = prefetch_choice.accuracy_sentence(foresight, prefetch_choice.WORDS["blend"], resting=True)
         assert not english(tr_engine(said)), tr_engine(said)
     mode = next(s for s in settings.ENGINE if s.name == "mode")

@@ -13,8 +13,17 @@ from tests.app.fake_hub import FITS, QWEN
 
 
 def test_without_a_network_the_files_are_said_to_be_unknown(qtbot: QtBot) -> None:
-    known = protocol.ModelDetails(QWEN, "https://hub.invalid", (("a", 1), ("b", 2)), 48, 48, 128, 8, ((4, 17),),
-                                  ((4, FITS),))  # fmt: skip
+    known = protocol.ModelDetails(
+        model=QWEN,
+        page="https://hub.invalid",
+        files=(("a", 1), ("b", 2)),
+        layers=48,
+        moe_layers=48,
+        experts=128,
+        experts_per_token=8,
+        stores=((4, 17),),
+        fits=((4, FITS),),
+    )
     for details, expected in ((known, "2 files"), (dataclasses.replace(known, files=()), "files not listed: offline")):
         dialog = ModelDetailsDialog(details)
         qtbot.addWidget(dialog)

@@ -78,7 +78,7 @@ def test_what_cannot_be_imported_leads_to_another(
 def test_one_at_a_time(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
     underhill = launch()
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: pytest.fail("it was asked for a file"))
-    underhill.models.importing = protocol.Progress("", "Reading")
+    underhill.models.importing = protocol.Progress(id="", text="Reading")
     underhill.window.library.choose_file()
     assert "being imported" in underhill.window.toast.accessibleName()
     underhill.models.importing = None

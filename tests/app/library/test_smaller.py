@@ -93,13 +93,21 @@ def test_a_failure_is_said_in_the_dialog(qtbot: QtBot, underhill: Application) -
     assert dialog.go.isEnabled()
 
 
+def offer_of(after: int, bits: tuple[tuple[int, int], ...], kl: float, free: int) -> protocol.LoweringOffer:
+    """For a model whose experts take 100 bytes."""
+    return protocol.LoweringOffer(
+        tolerance=0.02, before=100, after=after, bits=bits, kl=kl, tokens=2048, needed=60, free=free,
+        dense_before=9, dense_after=9, dense_bits=0,
+    )  # fmt: skip
+
+
 def test_what_the_disk_cannot_hold_cannot_be_begun(qtbot: QtBot, underhill: Application) -> None:
     dialog = asked(qtbot, underhill)
     dialog.running = "x"
-    dialog._on_event(protocol.Done("x", protocol.LoweringOffer(0.02, 100, 50, ((2, 3),), 0.01, 2048, 60, 40, 9, 9, 0)))
+    dialog._on_event(protocol.Done("x", offer_of(after=50, bits=((2, 3),), kl=0.01, free=40)))
     assert not dialog.go.isEnabled()
     dialog.running = "y"
-    dialog._on_event(protocol.Done("y", protocol.LoweringOffer(0.02, 100, 100, ((8, 3),), 0.0, 2048, 60, 400, 9, 9, 0)))
+    dialog._on_event(protocol.Done("y", offer_of(after=100, bits=((8, 3),), kl=0.0, free=400)))
     assert not dialog.go.isEnabled()
     assert "Allow more" in dialog.found.text()
     dialog.reject()

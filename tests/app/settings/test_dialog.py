@@ -67,7 +67,10 @@ def test_the_dial_says_what_it_costs_on_the_model_that_is_open(
     assert isinstance(cards, PresetCards)
     qtbot.waitUntil(lambda: cards.cards["fast"].cost.text() == "Not measured yet")
     costs = {"balanced": DialCost(0.8, 0.9, Cost(0.0003, 0.0001)), "fast": DialCost(0.6, 0.9, Cost(0.01, 0.004))}
-    measured = dataclasses.replace(BUILTIN, calibration=Calibration(9, 9, 0, 0.0, 2.0, costs))
+    measured = dataclasses.replace(
+        BUILTIN,
+        calibration=Calibration(tokens=9, scored=9, scored_here=0, share=0.0, exact_perplexity=2.0, dials=costs),
+    )
     underhill.link.model_changed.emit(measured)
     told = {choice: card.cost.text() for choice, card in cards.cards.items()}
     assert told == {"exact": "No loss", "balanced": "Loss: KL 0.0001", "fast": "Loss: KL 0.0040",
@@ -247,7 +250,12 @@ SCORES = (500, *(100 for _ in range(199)))  # a fifth scores 0, or nearly
 
 
 def with_scores(dials: dict[str, DialCost]) -> protocol.ModelCard:
-    return dataclasses.replace(BUILTIN, calibration=Calibration(9, 9, 0, 0.0, 2.0, dials, SCORES))
+    return dataclasses.replace(
+        BUILTIN,
+        calibration=Calibration(
+            tokens=9, scored=9, scored_here=0, share=0.0, exact_perplexity=2.0, dials=dials, scores=SCORES
+        ),
+    )
 
 
 DIALS = {"balanced": DialCost(0.5, 0.8), "fast": DialCost(0.2, 0.7)}

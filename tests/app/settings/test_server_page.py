@@ -177,9 +177,24 @@ def test_who_asks_is_shown_and_can_be_stopped(qtbot: QtBot, launch: Launch) -> N
     dialog, engine = opened(qtbot, underhill), engine_of(underhill)
     page = dialog.server
     switch(qtbot, underhill, dialog)
-    running = protocol.ServerRequest("server:3", "127.0.0.1 Editor/7", "/v1/messages", "builtin", "answering", 12, 3.0)
+    running = protocol.ServerRequest(
+        id="server:3",
+        client="127.0.0.1 Editor/7",
+        way="/v1/messages",
+        model="builtin",
+        state="answering",
+        tokens=12,
+        seconds=3.0,
+    )
     over = protocol.ServerRequest(
-        "server:2", "127.0.0.1 curl", "/api/chat", "builtin", "failed", 0, 0.1, msg("The model is needed.")
+        id="server:2",
+        client="127.0.0.1 curl",
+        way="/api/chat",
+        model="builtin",
+        state="failed",
+        tokens=0,
+        seconds=0.1,
+        why=msg("The model is needed."),
     )
     engine.tell_server(requests=(running,), recent=(over,), answered=4, refused=1)
     rows = page.requests.list
@@ -193,7 +208,15 @@ def test_who_asks_is_shown_and_can_be_stopped(qtbot: QtBot, launch: Launch) -> N
     rows.setCurrentRow(1)
     assert not page.requests.stop.isEnabled()
     rows.setCurrentRow(0)
-    newer = protocol.ServerRequest("server:4", "127.0.0.1 Zed", "/v1/messages", "builtin", "waiting", 0, 0.0)
+    newer = protocol.ServerRequest(
+        id="server:4",
+        client="127.0.0.1 Zed",
+        way="/v1/messages",
+        model="builtin",
+        state="waiting",
+        tokens=0,
+        seconds=0.0,
+    )
     engine.tell_server(requests=(running, newer))
     qtbot.waitUntil(lambda: rows.count() == 3)
     assert "Editor/7" in rows.currentItem().text()  # chosen still

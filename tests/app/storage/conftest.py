@@ -20,12 +20,14 @@ def store(tmp_path: Path) -> Iterator[ChatStore]:
 
 def talk(store: ChatStore, title: str, *contents: str) -> list[int]:
     """A chat of these messages, turn by turn. Returns its id and theirs."""
-    chat = Chat(new_id(), title)
+    chat = Chat(id=new_id(), title=title)
     store.create(chat)
     ids: list[int] = []
     for number, content in enumerate(contents):
         role = "assistant" if number % 2 else "user"
-        message = StoredMessage(new_id(), chat.id, ids[-1] if ids else None, role, content)
+        message = StoredMessage(
+            id=new_id(), chat_id=chat.id, parent_id=ids[-1] if ids else None, role=role, content=content
+        )
         store.add(message)
         ids.append(message.id)
     return [chat.id, *ids]

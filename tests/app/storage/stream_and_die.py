@@ -17,10 +17,10 @@ from app.storage.store import ChatStore
 def main() -> None:
     """Stream for ever."""
     store = ChatStore(Path(sys.argv[1]))
-    chat = Chat(new_id(), "killed")
+    chat = Chat(id=new_id(), title="killed")
     store.create(chat)
-    question = StoredMessage(new_id(), chat.id, None, "user", "Count, please.")
-    answer = StoredMessage(new_id(), chat.id, question.id, "assistant", state="streaming")
+    question = StoredMessage(id=new_id(), chat_id=chat.id, parent_id=None, role="user", content="Count, please.")
+    answer = StoredMessage(id=new_id(), chat_id=chat.id, parent_id=question.id, role="assistant", state="streaming")
     store.add(question, answer)
     print("stored 0", flush=True)
     words = 0

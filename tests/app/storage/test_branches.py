@@ -14,7 +14,14 @@ from tests.app.storage.conftest import talk
 
 def test_a_branch_is_a_copy_up_to_a_message(store: ChatStore) -> None:
     chat, first, answer, second, _ = talk(store, "one", "Q1", "A1", "Q2", "A2")
-    other = StoredMessage(new_id(), chat, first, "assistant", "another", attachments=(Attachment("a.txt", "text"),))
+    other = StoredMessage(
+        id=new_id(),
+        chat_id=chat,
+        parent_id=first,
+        role="assistant",
+        content="another",
+        attachments=(Attachment("a.txt", "text"),),
+    )
     store.add(other)
     made = branches.copy_branch(store, chat, answer)
     assert made is not None
@@ -34,7 +41,7 @@ def test_a_branch_is_a_copy_up_to_a_message(store: ChatStore) -> None:
 
 def test_a_message_on_another_branch_is_opened_with_its_branch(store: ChatStore) -> None:
     chat, first, answer, *_ = talk(store, "one", "Q1", "A1", "Q2")
-    store.add(StoredMessage(new_id(), chat, first, "assistant", "another"))
+    store.add(StoredMessage(id=new_id(), chat_id=chat, parent_id=first, role="assistant", content="another"))
     found = branches.read_at(store, chat, answer)
     assert found is not None
     assert [m.content for m in found[1]] == ["Q1", "A1", "Q2"]
@@ -53,7 +60,11 @@ def test_what_waits_is_kept(store: ChatStore) -> None:
 
 def test_a_branch_at_an_answer_on_its_way_has_what_there_is_of_it(store: ChatStore) -> None:
     chat, question = talk(store, "one", "Q1")
-    store.add(answer := StoredMessage(new_id(), chat, question, "assistant", "so far", state="streaming"))
+    store.add(
+        answer := StoredMessage(
+            id=new_id(), chat_id=chat, parent_id=question, role="assistant", content="so far", state="streaming"
+        )
+    )
     made = branches.copy_branch(store, chat, answer.id)
     assert made is not None
     assert [(m.content, m.state) for m in store.path(made.id)] == [("Q1", "whole"), ("so far", "cut")]
@@ -64,7 +75,7 @@ def test_a_branch_at_an_answer_on_its_way_has_what_there_is_of_it(store: ChatSto
 def test_what_has_waited_is_sent_or_waits_whenever_the_process_is_killed(store: ChatStore) -> None:
     chat, last = talk(store, "one", "Q1")
     store.set_field(chat, "queue", (QueuedMessage("Q2"), QueuedMessage("Q3")))
-    second = StoredMessage(new_id(), chat, last, "user", "Q2")
+    second = StoredMessage(id=new_id(), chat_id=chat, parent_id=last, role="user", content="Q2")
     commits = 0
 
     def one_more(statement: str) -> None:
@@ -79,7 +90,9 @@ def test_what_has_waited_is_sent_or_waits_whenever_the_process_is_killed(store: 
     assert found is not None
     assert (found.queue, [m.content for m in store.path(chat)]) == ((QueuedMessage("Q3"),), ["Q1", "Q2"])
     with pytest.raises(sqlite3.IntegrityError):  # there is no such message to follow
-        branches.write(store, None, (StoredMessage(new_id(), chat, 5, "user", "Q3"),), ())
+        branches.write(
+            store, None, (StoredMessage(id=new_id(), chat_id=chat, parent_id=5, role="user", content="Q3"),), ()
+        )
     found = store.chat(chat)
     assert found is not None
     assert found.queue == (QueuedMessage("Q3"),)
@@ -87,7 +100,7 @@ def test_what_has_waited_is_sent_or_waits_whenever_the_process_is_killed(store: 
 
 def test_a_message_that_is_gone_by_now_has_no_version_beside_it(store: ChatStore) -> None:
     chat, first, answer = talk(store, "one", "Q1", "A1")
-    store.add(StoredMessage(new_id(), chat, first, "assistant", "another"))
+    store.add(StoredMessage(id=new_id(), chat_id=chat, parent_id=first, role="assistant", content="another"))
     store.remove(answer)
     found = branches.step(store, chat, answer, 1)
     assert found is not None

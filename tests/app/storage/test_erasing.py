@@ -32,13 +32,13 @@ def test_a_chat_without_its_only_message_can_go_on(store: ChatStore) -> None:
     erased = branches.delete_message(store, chat, only)
     assert erased is not None
     assert texts(store, chat) == []
-    store.add(StoredMessage(new_id(), chat, None, "user", "another"))
+    store.add(StoredMessage(id=new_id(), chat_id=chat, parent_id=None, role="user", content="another"))
     assert texts(store, chat) == ["another"]
 
 
 def test_versions_below_a_message_stay_versions(store: ChatStore) -> None:
     chat, _, answer, question = talk(store, "one", "Q1", "A1", "Q2")
-    store.add(StoredMessage(new_id(), chat, answer, "user", "Q2 edited"))
+    store.add(StoredMessage(id=new_id(), chat_id=chat, parent_id=answer, role="user", content="Q2 edited"))
     erased = branches.delete_message(store, chat, answer)
     assert erased is not None
     assert [(m.content, m.version, m.versions) for m in store.path(chat)] == [("Q1", 1, 1), ("Q2 edited", 2, 2)]
@@ -49,8 +49,8 @@ def test_versions_below_a_message_stay_versions(store: ChatStore) -> None:
 
 def test_a_version_goes_with_what_followed_it_and_the_one_beside_it_is_open(store: ChatStore) -> None:
     chat, first, _ = talk(store, "one", "Q1", "A1")
-    other = StoredMessage(new_id(), chat, first, "assistant", "A1 again")
-    below = StoredMessage(new_id(), chat, other.id, "user", "Q2 below it")
+    other = StoredMessage(id=new_id(), chat_id=chat, parent_id=first, role="assistant", content="A1 again")
+    below = StoredMessage(id=new_id(), chat_id=chat, parent_id=other.id, role="user", content="Q2 below it")
     store.add(other, below)
     tree = store.tree(chat)
     erased = branches.delete_message(store, chat, other.id)
@@ -78,6 +78,6 @@ def test_what_came_meanwhile_stays_open_when_a_message_comes_back(store: ChatSto
     chat, _, answer, question = talk(store, "one", "Q1", "A1", "Q2")
     erased = branches.delete_message(store, chat, answer)
     assert erased is not None
-    store.add(StoredMessage(new_id(), chat, question, "assistant", "A2"))
+    store.add(StoredMessage(id=new_id(), chat_id=chat, parent_id=question, role="assistant", content="A2"))
     branches.restore_messages(store, erased)
     assert texts(store, chat) == ["Q1", "A1", "Q2", "A2"]

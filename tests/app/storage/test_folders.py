@@ -57,9 +57,12 @@ def test_the_list_has_pins_then_folders_then_days() -> None:
     now = datetime(2026, 5, 20, 12)
     today, old = now.timestamp(), datetime(2026, 5, 1).timestamp()
     folder = Folder(9, "work")
-    pinned = Chat(1, "pinned", updated_at=old, pinned=True, folder_id=9)
-    inside, free, elder = Chat(2, "inside", updated_at=today, folder_id=9), Chat(3, "free", updated_at=today), Chat(
-        4, "elder", updated_at=old, folder_id=77)  # fmt: skip
+    pinned = Chat(id=1, title="pinned", updated_at=old, pinned=True, folder_id=9)
+    inside, free, elder = (
+        Chat(id=2, title="inside", updated_at=today, folder_id=9),
+        Chat(id=3, title="free", updated_at=today),
+        Chat(id=4, title="elder", updated_at=old, folder_id=77),
+    )
     rows = chat_rows([inside, free, pinned, elder], [folder], set(), now)
     assert rows == [
         SectionRow("Pinned"), pinned, SectionRow("work", folder, True, 1), inside, SectionRow("Today"), free,

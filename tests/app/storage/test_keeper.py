@@ -38,7 +38,7 @@ def test_a_defect_in_one_job_is_told_and_the_next_is_done(
     """It ended the thread: nothing was saved any more, and nobody was told."""
     shown: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", shown.append)
-    chat, titles = Chat(new_id(), "after it"), []
+    chat, titles = Chat(id=new_id(), title="after it"), []
 
     def defect(store: ChatStore) -> None:
         with store.transaction() as db:

@@ -26,7 +26,7 @@ def test_a_damaged_file_is_kept_and_a_new_one_begun(tmp_path: Path, damage: str)
     path = tmp_path / "chats.db"
     store = ChatStore(path)
     for number in range(300):
-        store.create(Chat(new_id(), f"chat {number} " + "x" * 300))
+        store.create(Chat(id=new_id(), title=f"chat {number} " + "x" * 300))
     store.close()
     whole = path.read_bytes()
     if damage == "garbage":
@@ -43,7 +43,7 @@ def test_a_damaged_file_is_kept_and_a_new_one_begun(tmp_path: Path, damage: str)
     assert len(aside) == 1
     assert aside[0].read_bytes() == broken
     assert aside[0].name in problem.action
-    store.create(Chat(new_id(), "new life"))
+    store.create(Chat(id=new_id(), title="new life"))
     assert [c.title for c in store.chats()] == ["new life"]
     store.close()
 
@@ -68,7 +68,7 @@ def test_a_newer_file_is_left_alone_and_chats_live_in_memory(tmp_path: Path) -> 
     assert problem is not None
     assert problem.kind == "newer"
     assert "aren't saved" in problem.action
-    store.create(Chat(new_id(), "for now"))
+    store.create(Chat(id=new_id(), title="for now"))
     assert len(store.chats()) == 1
     store.close()
     assert path.read_bytes() == before
@@ -105,14 +105,14 @@ def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
     store, problem = open_store(tmp_path / "data" / "chats.db")
     assert problem is not None
     assert "saved" in problem.sentence + problem.action
-    store.create(Chat(new_id(), "still works"))
+    store.create(Chat(id=new_id(), title="still works"))
     store.close()
 
 
 def test_a_full_disk_says_so(tmp_path: Path) -> None:
     store = ChatStore(tmp_path / "chats.db")
     store.db.execute("PRAGMA max_page_count = 20")
-    big = Chat(new_id(), "x" * 200_000)
+    big = Chat(id=new_id(), title="x" * 200_000)
     with pytest.raises(sqlite3.OperationalError) as caught:
         store.create(big)
     problem = explain(caught.value, tmp_path / "chats.db")

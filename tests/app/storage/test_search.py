@@ -37,12 +37,16 @@ def test_the_latest_come_first_and_no_more_than_asked_for(store: ChatStore) -> N
 
 
 def test_answers_are_found_once_they_are_written_and_not_as_they_were_before(store: ChatStore) -> None:
-    chat = Chat(new_id(), "t")
+    chat = Chat(id=new_id(), title="t")
     store.create(chat)
-    answer = StoredMessage(new_id(), chat.id, None, "assistant", "first draft", state="streaming")
+    answer = StoredMessage(
+        id=new_id(), chat_id=chat.id, parent_id=None, role="assistant", content="first draft", state="streaming"
+    )
     store.add(answer)
     assert find(store, "draft") == find(store, "dr") == []
-    store.update(StoredMessage(answer.id, chat.id, None, "assistant", "the whole truth"))
+    store.update(
+        StoredMessage(id=answer.id, chat_id=chat.id, parent_id=None, role="assistant", content="the whole truth")
+    )
     assert find(store, "draft") == []
     assert len(find(store, "truth")) == 1
     store.db.execute("INSERT INTO found(found) VALUES ('integrity-check')")

@@ -27,12 +27,24 @@ TEXTS = [
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChatStore]:
     """TEXTS, and messages after them that have none of what is in those, apart from a few letters."""
     store = ChatStore(Path(tmp_path_factory.mktemp("full")) / "chats.db")
-    chat, deleted = Chat(new_id(), "old"), Chat(new_id(), "deleted")
-    store.create(chat, *(StoredMessage(new_id(), chat.id, None, "user", text) for text in TEXTS))
-    store.create(deleted, *(StoredMessage(new_id(), deleted.id, None, "user", text) for text in TEXTS))
+    chat, deleted = Chat(id=new_id(), title="old"), Chat(id=new_id(), title="deleted")
+    store.create(
+        chat,
+        *(StoredMessage(id=new_id(), chat_id=chat.id, parent_id=None, role="user", content=text) for text in TEXTS),
+    )
+    store.create(
+        deleted,
+        *(StoredMessage(id=new_id(), chat_id=deleted.id, parent_id=None, role="user", content=text) for text in TEXTS),
+    )
     store.db.execute("UPDATE chats SET deleted_at = 1 WHERE id = ?", (deleted.id,))
-    later = Chat(new_id(), "later")
-    store.create(later, *(StoredMessage(new_id(), later.id, None, "user", "come, we go on") for _ in range(LATER)))
+    later = Chat(id=new_id(), title="later")
+    store.create(
+        later,
+        *(
+            StoredMessage(id=new_id(), chat_id=later.id, parent_id=None, role="user", content="come, we go on")
+            for _ in range(LATER)
+        ),
+    )
     yield store
     store.close()
 

@@ -25,7 +25,7 @@ def store(tmp_path: Path) -> Iterator[ChatStore]:
 
 
 def turn(store: ChatStore, chat: int, parent: int | None, role: str, content: str, **more: object) -> StoredMessage:
-    message = StoredMessage(new_id(), chat, parent, role, content, **more)  # type: ignore[arg-type]
+    message = StoredMessage(id=new_id(), chat_id=chat, parent_id=parent, role=role, content=content, **more)  # type: ignore[arg-type]
     store.add(message)
     return message
 
@@ -45,7 +45,7 @@ def test_tokens_survive_packing() -> None:
 
 
 def test_a_chat_is_read_back_with_everything(store: ChatStore) -> None:
-    chat = Chat(new_id(), "Foxes", updated_at=5.0)
+    chat = Chat(id=new_id(), title="Foxes", updated_at=5.0)
     store.create(chat)
     question = turn(store, chat.id, None, "user", "Why red?")
     turn(store, chat.id, question.id, "assistant", "Because.", token_ids=(3, 4), finish="stop", stats={"hits": 7})
@@ -56,25 +56,25 @@ def test_a_chat_is_read_back_with_everything(store: ChatStore) -> None:
 
 
 def test_of_chats_of_the_same_moment_the_later_one_is_first(store: ChatStore) -> None:
-    chats = [Chat(new_id(), f"{number}", updated_at=5.0) for number in range(20)]
+    chats = [Chat(id=new_id(), title=f"{number}", updated_at=5.0) for number in range(20)]
     for chat in (*chats[::2], *chats[1::2]):
         store.create(chat)
     assert store.chats() == chats[::-1]
 
 
 def test_a_branch_is_told_in_its_order_though_the_clock_was_set_back_between_two_starts(store: ChatStore) -> None:
-    chat = Chat(new_id())
+    chat = Chat(id=new_id())
     store.create(chat)
     for number, parent in ((500, None), (200, 500), (900, 200), (100, 900)):
-        store.add(StoredMessage(number, chat.id, parent, "user", str(number)))
+        store.add(StoredMessage(id=number, chat_id=chat.id, parent_id=parent, role="user", content=str(number)))
     assert [m.id for m in store.path(chat.id)] == [500, 200, 900, 100]
     assert [m.id for m in store.path(chat.id, 200)] == [500, 200]
-    store.add(StoredMessage(300, chat.id, 500, "user", "another"))
+    store.add(StoredMessage(id=300, chat_id=chat.id, parent_id=500, role="user", content="another"))
     assert [m.id for m in store.tree(chat.id)] == [500, 200, 300, 900, 100]
 
 
 def test_another_answer_is_a_version_and_both_can_be_opened(store: ChatStore) -> None:
-    chat = Chat(new_id())
+    chat = Chat(id=new_id())
     store.create(chat)
     question = turn(store, chat.id, None, "user", "Q")
     first = turn(store, chat.id, question.id, "assistant", "one")
@@ -87,7 +87,7 @@ def test_another_answer_is_a_version_and_both_can_be_opened(store: ChatStore) ->
 
 
 def test_edited_first_messages_are_versions_too(store: ChatStore) -> None:
-    chat, other = Chat(new_id()), Chat(new_id())
+    chat, other = Chat(id=new_id()), Chat(id=new_id())
     store.create(chat)
     store.create(other)
     turn(store, other.id, None, "user", "another chat's first message is no version")
@@ -97,7 +97,7 @@ def test_edited_first_messages_are_versions_too(store: ChatStore) -> None:
 
 
 def test_an_automatic_title_never_replaces_one_set_by_hand(store: ChatStore) -> None:
-    chat = Chat(new_id(), "auto")
+    chat = Chat(id=new_id(), title="auto")
     store.create(chat)
     store.set_title(chat.id, "mine", by_hand=True)
     store.set_title(chat.id, "auto again", by_hand=False)
@@ -106,16 +106,26 @@ def test_an_automatic_title_never_replaces_one_set_by_hand(store: ChatStore) -> 
 
 def test_search_takes_signs_literally(store: ChatStore) -> None:
     for title in ("100 % wool", "100 sheep", "under_score"):
-        store.create(Chat(new_id(), title))
+        store.create(Chat(id=new_id(), title=title))
     assert [c.title for c in store.chats("%")] == ["100 % wool"]
     assert [c.title for c in store.chats("R_S")] == ["under_score"]
 
 
 def test_half_written_answers_are_marked_when_the_file_is_opened_again(store: ChatStore, tmp_path: Path) -> None:
-    chat = Chat(new_id())
+    chat = Chat(id=new_id())
     store.create(chat)
     answer = turn(store, chat.id, None, "assistant", "", state="streaming")
-    store.update(StoredMessage(answer.id, chat.id, None, "assistant", "so far", (1,), "streaming"))
+    store.update(
+        StoredMessage(
+            id=answer.id,
+            chat_id=chat.id,
+            parent_id=None,
+            role="assistant",
+            content="so far",
+            token_ids=(1,),
+            state="streaming",
+        )
+    )
     store.close()
     again = ChatStore(tmp_path / "chats.db")
     assert [(m.content, m.state) for m in again.path(chat.id)] == [("so far", "cut")]
@@ -123,7 +133,7 @@ def test_half_written_answers_are_marked_when_the_file_is_opened_again(store: Ch
 
 
 def test_removing_a_message_reopens_its_parent(store: ChatStore) -> None:
-    chat = Chat(new_id())
+    chat = Chat(id=new_id())
     store.create(chat)
     question = turn(store, chat.id, None, "user", "Q")
     answer = turn(store, chat.id, question.id, "assistant", "")
@@ -132,14 +142,14 @@ def test_removing_a_message_reopens_its_parent(store: ChatStore) -> None:
 
 
 def test_drafts_are_kept(store: ChatStore) -> None:
-    chat = Chat(new_id())
+    chat = Chat(id=new_id())
     store.create(chat)
     store.set_field(chat.id, "draft", "half a thou")
     assert store.chats()[0].draft == "half a thou"
 
 
 def test_what_is_attached_to_a_draft_is_kept_until_its_chat_is_removed_for_good(store: ChatStore) -> None:
-    chat, files = Chat(new_id()), (Attachment("a.txt", "one"), Attachment("b.txt", "two"))
+    chat, files = Chat(id=new_id()), (Attachment("a.txt", "one"), Attachment("b.txt", "two"))
     store.create(chat)
     store.keep_draft_attachments(chat.id, files)
     store.keep_draft_attachments(NEW_CHAT, files[:1])
@@ -155,8 +165,8 @@ def test_what_is_attached_to_a_draft_is_kept_until_its_chat_is_removed_for_good(
 
 def test_a_chat_without_its_first_question_never_comes_to_be(tmp_path: Path) -> None:
     store = ChatStore(tmp_path / "chats.db")
-    chat = Chat(new_id(), "one")
-    question = StoredMessage(new_id(), chat.id, None, "user", "hello")
+    chat = Chat(id=new_id(), title="one")
+    question = StoredMessage(id=new_id(), chat_id=chat.id, parent_id=None, role="user", content="hello")
     with pytest.raises(sqlite3.IntegrityError):
         store.create(chat, question, question)
     assert store.chats() == []
@@ -187,10 +197,10 @@ def test_an_id_that_no_clock_has_made_leaves_room_for_others(
     store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(records, "_last", 0)
-    store.create(Chat(2**63 - 1, "the last"))
+    store.create(Chat(id=2**63 - 1, title="the last"))
     store.close()
     again = ChatStore(tmp_path / "chats.db")
-    again.create(Chat(new_id(), "one more"))
+    again.create(Chat(id=new_id(), title="one more"))
     assert len(again.chats()) == 2
     again.close()
 
@@ -214,7 +224,7 @@ def test_removing_an_answer_that_did_not_come_opens_the_version_beside_it(store:
     store.remove(other.id)
     assert [m.content for m in store.path(chat)] == ["Q", "first", "Q2"]
     last = store.path(chat)[-1].id
-    elsewhere = StoredMessage(new_id(), chat, question, "assistant", "")
+    elsewhere = StoredMessage(id=new_id(), chat_id=chat, parent_id=question, role="assistant", content="")
     store.add(elsewhere)
     store.select(chat, last)
     store.remove(elsewhere.id)  # it was not open: what is stays so

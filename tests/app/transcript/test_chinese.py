@@ -19,7 +19,15 @@ STATS = {
     "hits": 900, "misses": 100, "bytes_read": 2_100_000_000, "precision": {"8": 800, "4": 150, "skipped": 50},
     "peak_rss": 3_000_000_000, "thinking_seconds": 0.04, "read_from_here": True,
 }  # fmt: skip
-ANSWER = StoredMessage(new_id(), 1, None, "assistant", "<think>x</think>好。", tuple(range(1241)), stats=STATS)
+ANSWER = StoredMessage(
+    id=new_id(),
+    chat_id=1,
+    parent_id=None,
+    role="assistant",
+    content="<think>x</think>好。",
+    token_ids=tuple(range(1241)),
+    stats=STATS,
+)
 UNITS = {"MB", "GB"}
 
 

@@ -30,7 +30,15 @@ STATS = {
 @pytest.fixture
 def message() -> StoredMessage:
     return StoredMessage(
-        new_id(), 1, None, "assistant", "x", tuple(range(241)), finish="stop", stats=STATS, model="A, model"
+        id=new_id(),
+        chat_id=1,
+        parent_id=None,
+        role="assistant",
+        content="x",
+        token_ids=tuple(range(241)),
+        finish="stop",
+        stats=STATS,
+        model="A, model",
     )
 
 
@@ -133,7 +141,7 @@ def press_the_line(qtbot: QtBot, view: TranscriptView, index: int) -> None:
 
 
 def talk(message: StoredMessage, turns: int) -> list[StoredMessage]:
-    question = StoredMessage(new_id(), 1, None, "user", "And now?")
+    question = StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="user", content="And now?")
     return [replace(each, id=new_id()) for _ in range(turns) for each in (question, message)]
 
 

@@ -26,7 +26,13 @@ pytestmark = pytest.mark.long
 
 def conversation(turns: int) -> list[StoredMessage]:
     return [
-        StoredMessage(new_id(), 1, None, "assistant" if n % 2 else "user", LONG_ANSWER if n % 2 else f"{n}: {QUESTION}")
+        StoredMessage(
+            id=new_id(),
+            chat_id=1,
+            parent_id=None,
+            role="assistant" if n % 2 else "user",
+            content=LONG_ANSWER if n % 2 else f"{n}: {QUESTION}",
+        )
         for n in range(turns)
     ]
 
@@ -80,7 +86,9 @@ def test_old_documents_are_let_go(view: TranscriptView) -> None:
 
 def test_a_very_long_message_is_laid_out_only_where_it_is_seen(view: TranscriptView) -> None:
     """Also when it is the only one, and when it grows at its end."""
-    answer = StoredMessage(new_id(), 1, None, "assistant", LONG_ANSWER * 250, state="streaming")
+    answer = StoredMessage(
+        id=new_id(), chat_id=1, parent_id=None, role="assistant", content=LONG_ANSWER * 250, state="streaming"
+    )
     view.set_messages([answer])
     assert made_documents(view) < 60
     before = view.layout_.height
@@ -111,7 +119,7 @@ def test_what_is_in_sight_is_never_let_go() -> None:
 
 def test_growing_answers_keep_the_end_in_sight_unless_one_scrolls_away(view: TranscriptView) -> None:
     messages = conversation(10)
-    answer = StoredMessage(new_id(), 1, None, "assistant", "", state="streaming")
+    answer = StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="assistant", content="", state="streaming")
     view.set_messages([*messages, answer])
     bar = view.verticalScrollBar()
     for _ in range(30):
@@ -126,7 +134,7 @@ def test_growing_answers_keep_the_end_in_sight_unless_one_scrolls_away(view: Tra
 
 
 def test_closed_blocks_are_parsed_once(view: TranscriptView) -> None:
-    answer = StoredMessage(new_id(), 1, None, "assistant", "", state="streaming")
+    answer = StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="assistant", content="", state="streaming")
     view.set_messages([answer])
     view.extend(answer.id, "First paragraph.\n\nSecond par", "")
     first = (view.items[0].views or [])[0].document
@@ -140,11 +148,11 @@ def test_closed_blocks_are_parsed_once(view: TranscriptView) -> None:
 
 
 def test_what_streamed_looks_like_what_is_read_back(view: TranscriptView) -> None:
-    answer = StoredMessage(new_id(), 1, None, "assistant", "", state="streaming")
+    answer = StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="assistant", content="", state="streaming")
     view.set_messages([answer])
     for at in range(0, len(LONG_ANSWER), 7):
         view.extend(answer.id, LONG_ANSWER[at : at + 7], "")
-    whole = StoredMessage(answer.id, 1, None, "assistant", LONG_ANSWER)
+    whole = StoredMessage(id=answer.id, chat_id=1, parent_id=None, role="assistant", content=LONG_ANSWER)
     view.finish(whole)
     streamed = [v.block for v in view.items[0].views or ()]
     height = view.layout_.height
@@ -184,7 +192,16 @@ def test_another_width_lays_out_again(view: TranscriptView) -> None:
 
 def test_the_line_under_an_answer_ends_before_its_buttons(view: TranscriptView) -> None:
     answers = [
-        StoredMessage(new_id(), 1, None, "assistant", "Yes.", stats={"hits": 9, "misses": 1}, version=2, versions=3)
+        StoredMessage(
+            id=new_id(),
+            chat_id=1,
+            parent_id=None,
+            role="assistant",
+            content="Yes.",
+            stats={"hits": 9, "misses": 1},
+            version=2,
+            versions=3,
+        )
     ]
     view.set_messages(answers)
     view.choose(0)

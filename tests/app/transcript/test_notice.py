@@ -15,8 +15,23 @@ from app.transcript.item import notice_box
 from app.transcript.paint import files_rect
 from app.transcript.view import TranscriptView
 
-STOPPED = StoredMessage(new_id(), 1, None, "assistant", "An answer.", finish="length", stats={"dropped_turns": 3})
-ASKED = StoredMessage(new_id(), 1, None, "user", "And now?", attachments=(Attachment("a long name.txt", "x"),) * 9)
+STOPPED = StoredMessage(
+    id=new_id(),
+    chat_id=1,
+    parent_id=None,
+    role="assistant",
+    content="An answer.",
+    finish="length",
+    stats={"dropped_turns": 3},
+)
+ASKED = StoredMessage(
+    id=new_id(),
+    chat_id=1,
+    parent_id=None,
+    role="user",
+    content="And now?",
+    attachments=(Attachment("a long name.txt", "x"),) * 9,
+)
 
 
 @pytest.mark.parametrize("text", [*notes.before(STOPPED), "\N{GRINNING FACE}" * 60, "Attached: " + "x" * 200])

@@ -19,7 +19,7 @@ from app.transcript.paint import paint_message
 from app.transcript.view import TranscriptView
 from tests.app.samples import LONG_ANSWER, QUESTION
 
-STREAMING = StoredMessage(2, 1, 1, "assistant", state="streaming")
+STREAMING = StoredMessage(id=2, chat_id=1, parent_id=1, role="assistant", state="streaming")
 RULES = "".join(f"line {n}\n\n---\n\n# Part {n}\n\n" for n in range(20))  # at even and odd heights
 STORY = "Once upon a time there was a very brave dog, half-asleep in a (rather) small house. " * 30 + "\n\n"
 THOUGHT = "<think>\nWhat may a hill be?\n\nQuiet, I think.\n</think>\n\n"
@@ -40,9 +40,11 @@ def heights(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Of the parts of the page that were painted."""
     found: list[float] = []
 
-    def paint(painter: QPainter, item: MessageItem, number: int, column: float, clip: QRectF, *rest: Any) -> None:
+    def paint(
+        painter: QPainter, item: MessageItem, number: int, column: float, clip: QRectF, *rest: Any, **more: Any
+    ) -> None:
         found.append(clip.height())
-        paint_message(painter, item, number, column, clip, *rest)
+        paint_message(painter, item, number, column, clip, *rest, **more)
 
     monkeypatch.setattr(page, "paint_message", paint)
     return found
@@ -52,7 +54,7 @@ def heights(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     "text", [LONG_ANSWER, THOUGHT + LONG_ANSWER, STORY, RULES], ids=["answer", "thought", "story", "rules"]
 )
 def test_a_growing_answer_looks_as_if_painted_afresh(view: TranscriptView, heights: list[float], text: str) -> None:
-    view.set_messages([StoredMessage(1, 1, None, "user", QUESTION)])
+    view.set_messages([StoredMessage(id=1, chat_id=1, parent_id=None, role="user", content=QUESTION)])
     view.add(STREAMING)
     kept = looks = 0
     for number, piece in enumerate(re.findall(r"(?s).{1,7}", text * 2)):
@@ -65,7 +67,7 @@ def test_a_growing_answer_looks_as_if_painted_afresh(view: TranscriptView, heigh
         if number % 41 == 0:
             assert seen(view) == painted(view), f"after {number} pieces"
     assert kept > looks * 0.25, "all of it was painted nearly always"
-    view.finish(StoredMessage(2, 1, 1, "assistant", text * 2))
+    view.finish(StoredMessage(id=2, chat_id=1, parent_id=1, role="assistant", content=text * 2))
     assert seen(view) == painted(view)
 
 
@@ -83,7 +85,7 @@ def test_of_a_long_block_only_the_last_lines_are_painted(view: TranscriptView, h
 
 
 def test_one_who_reads_above_sees_nothing_move(view: TranscriptView) -> None:
-    view.set_messages([StoredMessage(1, 1, None, "user", QUESTION)])
+    view.set_messages([StoredMessage(id=1, chat_id=1, parent_id=None, role="user", content=QUESTION)])
     view.add(STREAMING)
     view.extend(2, LONG_ANSWER * 2, "")
     view.verticalScrollBar().setValue(100)
@@ -106,7 +108,7 @@ class Painted(QObject):
 
 
 def test_what_changes_above_is_painted(qtbot: QtBot, view: TranscriptView, theme: Theme) -> None:
-    view.set_messages([StoredMessage(1, 1, None, "user", QUESTION)])
+    view.set_messages([StoredMessage(id=1, chat_id=1, parent_id=None, role="user", content=QUESTION)])
     view.add(STREAMING)
     view.extend(2, LONG_ANSWER.replace("```python", "```"), "")  # colours of code come when they are ready
     seen(view)
@@ -127,7 +129,18 @@ def test_an_attachment_alone_has_no_bubble(view: TranscriptView, theme: Theme) -
     bubble = QColor(theme.palette.bubble).rgb()
 
     def bubbles(content: str) -> bool:
-        view.set_messages([StoredMessage(1, 1, None, "user", content, attachments=(Attachment("a.txt", "text"),))])
+        view.set_messages(
+            [
+                StoredMessage(
+                    id=1,
+                    chat_id=1,
+                    parent_id=None,
+                    role="user",
+                    content=content,
+                    attachments=(Attachment("a.txt", "text"),),
+                )
+            ]
+        )
         image = seen(view)
         return any(image.pixel(x, y) == bubble for x in range(0, image.width(), 4) for y in range(image.height()))
 

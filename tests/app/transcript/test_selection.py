@@ -16,10 +16,18 @@ from app.transcript.view import TranscriptView
 
 @pytest.fixture
 def view(view: TranscriptView) -> TranscriptView:
-    view.set_messages([
-        StoredMessage(new_id(), 1, None, "user", "alpha beta"),
-        StoredMessage(new_id(), 1, None, "assistant", "gamma delta\n\n```py\nx = 1\ny = 2\n```\n\nomega"),
-    ])  # fmt: skip
+    view.set_messages(
+        [
+            StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="user", content="alpha beta"),
+            StoredMessage(
+                id=new_id(),
+                chat_id=1,
+                parent_id=None,
+                role="assistant",
+                content="gamma delta\n\n```py\nx = 1\ny = 2\n```\n\nomega",
+            ),
+        ]
+    )
     return view
 
 
@@ -73,11 +81,15 @@ def test_the_copy_button_of_code(qtbot: QtBot, view: TranscriptView) -> None:
 
 
 def test_whole_messages_are_copied_as_written_and_parts_as_seen(qtbot: QtBot, view: TranscriptView) -> None:
-    view.set_messages([
-        StoredMessage(new_id(), 1, None, "user", "first question"),
-        StoredMessage(new_id(), 1, None, "assistant", "an **answer**\n\n```py\nx\n```"),
-        StoredMessage(new_id(), 1, None, "user", "second *question*"),
-    ])  # fmt: skip
+    view.set_messages(
+        [
+            StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="user", content="first question"),
+            StoredMessage(
+                id=new_id(), chat_id=1, parent_id=None, role="assistant", content="an **answer**\n\n```py\nx\n```"
+            ),
+            StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="user", content="second *question*"),
+        ]
+    )
     view.selection.anchor, view.selection.head = TextPosition(0, 0, 6), TextPosition(2, 0, 6)
     assert copied(view) == "question\n\nan **answer**\n\n```py\nx\n```\n\nsecond"
     view.selection.anchor, view.selection.head = TextPosition(1, 0, 0), TextPosition(1, 1, END)
@@ -88,7 +100,9 @@ def test_whole_messages_are_copied_as_written_and_parts_as_seen(qtbot: QtBot, vi
 
 def test_select_all_of_a_long_chat_makes_no_documents(qtbot: QtBot, view: TranscriptView) -> None:
     texts = [f"message *{n}*" for n in range(3000)]
-    view.set_messages([StoredMessage(new_id(), 1, None, "user", text) for text in texts])
+    view.set_messages(
+        [StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="user", content=text) for text in texts]
+    )
     qtbot.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     before = sum(v.document is not None for item in view.items for v in item.views or ())
     assert copied(view) == "\n\n".join(texts)
@@ -96,7 +110,13 @@ def test_select_all_of_a_long_chat_makes_no_documents(qtbot: QtBot, view: Transc
 
 
 def test_writing_from_right_to_left_stays_in_its_bubble(view: TranscriptView) -> None:
-    view.set_messages([StoredMessage(new_id(), 1, None, "user", "שלום עולם\n\nמה שלומך היום, ידידי?")])
+    view.set_messages(
+        [
+            StoredMessage(
+                id=new_id(), chat_id=1, parent_id=None, role="user", content="שלום עולם\n\nמה שלומך היום, ידידי?"
+            )
+        ]
+    )
     item = view.items[0]
     inner = item.bubble_width(view.layout_.column) - 2 * BUBBLE_PAD_X
     for block in item.blocks():

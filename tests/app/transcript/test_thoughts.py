@@ -23,7 +23,9 @@ def shown(view: TranscriptView, index: int = -1) -> list[str]:
 
 
 def test_a_thought_is_folded_until_it_is_asked_for(qtbot: QtBot, view: TranscriptView) -> None:
-    answer = StoredMessage(new_id(), 1, None, "assistant", TEXT, stats={"thinking_seconds": 12.3})
+    answer = StoredMessage(
+        id=new_id(), chat_id=1, parent_id=None, role="assistant", content=TEXT, stats={"thinking_seconds": 12.3}
+    )
     view.set_messages([answer])
     item = view.items[0]
     assert shown(view) == ["The answer."]
@@ -40,7 +42,7 @@ def test_a_thought_is_folded_until_it_is_asked_for(qtbot: QtBot, view: Transcrip
 
 
 def test_a_thought_that_streams_is_timed_and_never_shown_by_itself(view: TranscriptView) -> None:
-    answer = StoredMessage(new_id(), 1, None, "assistant", "", state="streaming")
+    answer = StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="assistant", content="", state="streaming")
     view.set_messages([answer])
     for at in range(0, len(TEXT), 3):
         view.extend(answer.id, TEXT[at : at + 3], "")
@@ -51,12 +53,12 @@ def test_a_thought_that_streams_is_timed_and_never_shown_by_itself(view: Transcr
     assert shown(view) == ["The answer."]
     view.toggle_thought(answer.id)
     streamed = shown(view)
-    view.finish(StoredMessage(answer.id, 1, None, "assistant", TEXT))
+    view.finish(StoredMessage(id=answer.id, chat_id=1, parent_id=None, role="assistant", content=TEXT))
     assert shown(view) == streamed == ["First *this*.", "- then", "- that", "The answer."]
 
 
 def test_only_the_answer_is_copied(view: TranscriptView) -> None:
-    answer = StoredMessage(new_id(), 1, None, "assistant", TEXT)
+    answer = StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="assistant", content=TEXT)
     view.set_messages([answer])
     view.copy_message(answer.id)
     assert QGuiApplication.clipboard().text() == "The answer."
@@ -66,7 +68,9 @@ def test_only_the_answer_is_copied(view: TranscriptView) -> None:
 
 
 def test_the_users_own_tags_are_left_alone(view: TranscriptView) -> None:
-    view.set_messages([StoredMessage(new_id(), 1, None, "user", "<think>\nwhat is this?")])
+    view.set_messages(
+        [StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="user", content="<think>\nwhat is this?")]
+    )
     assert shown(view) == ["<think>\nwhat is this?"]
     assert not view.items[0].has_thought
 
@@ -115,7 +119,7 @@ def test_levels_are_a_menu_and_what_is_chosen_holds_for_other_models_too(
 
 def test_a_call_of_a_tool_is_a_block_of_its_own(view: TranscriptView) -> None:
     text = '<think>\nhm\n</think>\n\nI look.\n\n``````tool_call\n{\n "name": "weather"\n}\n``````\n'
-    view.set_messages([StoredMessage(new_id(), 1, None, "assistant", text)])
+    view.set_messages([StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="assistant", content=text)])
     blocks = [v.block for v in view.items[0].blocks() if not v.is_fold]
     assert [(b.kind, b.language) for b in blocks] == [("text", ""), ("code", "tool_call")]
     assert blocks[1].text == '{\n "name": "weather"\n}'

@@ -130,7 +130,7 @@ def test_spare_time_steps_aside_and_loses_nothing(opened: Session) -> None:
 
 def test_what_the_window_says_of_a_dial() -> None:
     costs = {d: dials.DialCost(0.5, 0.9, dials.Cost(0.0123, 0.0045), dials.Cost(0.001, 0.0002)) for d in dials.DIALS}
-    found = dials.Calibration(1, 1, 1, 0.25, 2.0, costs)
+    found = dials.Calibration(tokens=1, scored=1, scored_here=1, share=0.25, exact_perplexity=2.0, dials=costs)
     assert dials.in_words(found, "balanced") == (
         "Balanced: KL 0.0002 vs. Exact with 25% of experts in memory, KL 0.0045 vs. Exact "
         "if all experts are read from disk."

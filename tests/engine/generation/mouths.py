@@ -135,7 +135,7 @@ class Chat:
         self.chat, self.thinking = chat, thinking
         self.messages: list[Message] = [Message("system", system)] if system else []
         self.prompt = ""
-        self.made = Prompt((), 0)
+        self.made = Prompt(ids=(), history=0)
         self.said = Answer()
 
     @property

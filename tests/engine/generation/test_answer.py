@@ -14,7 +14,7 @@ from engine.generation.sampling import Sampling
 from tests.engine.generation.answering import answer
 from tests.engine.generation.fakes import VOCABULARY, FakeModel
 
-PROMPT = Prompt((5, 6, 7), 3)
+PROMPT = Prompt(ids=(5, 6, 7), history=3)
 GREEDY = Sampling(temperature=0, max_tokens=50)
 
 

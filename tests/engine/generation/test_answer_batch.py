@@ -45,14 +45,14 @@ class Asked:
 
     def writer(self) -> AnswerWriter:
         sampling = Sampling(temperature=0, max_tokens=self.tokens)
-        return AnswerWriter(CHAT, Prompt(tuple(self.ids), len(self.ids) // 2), sampling, (), self)
+        return AnswerWriter(CHAT, Prompt(ids=tuple(self.ids), history=len(self.ids) // 2), sampling, (), self)
 
     def alone(self, recurrent: bool, limit: int = 1000) -> list[int]:
         """The tokens that it is answered alone."""
         model = FakeModel(recurrent, talks)
         by_itself = Asked(self.ids, self.tokens)
         sampling = Sampling(temperature=0, max_tokens=self.tokens)
-        prompt = Prompt(tuple(self.ids), len(self.ids) // 2)
+        prompt = Prompt(ids=tuple(self.ids), history=len(self.ids) // 2)
         return answer(Context(model, limit, 4), CHAT, prompt, sampling, (), by_itself).token_ids
 
 

@@ -96,11 +96,13 @@ def test_a_failing_read_is_an_error_and_not_a_slow_disk(big: Path, monkeypatch: 
 
 def test_between_two_sizes_the_rate_lies_between_theirs_and_beyond_them_it_is_the_last() -> None:
     sizes = (DiskPoint(1 << 20, 1, True, 1e9), DiskPoint(1 << 20, 4, True, 2e9), DiskPoint(4 << 20, 4, False, 4e9))
-    machine = Machine(2, Memory(8, 8), 1e10, 5e8, 0, disk_points=sizes)
+    machine = Machine(cores=2, memory=Memory(8, 8), memory_rate=1e10, disk_rate=5e8, disk_free=0, disk_points=sizes)
     assert machine.disk_rate_at(1 << 20) == machine.disk_rate_at(1000) == 2e9
     assert machine.disk_rate_at(2 << 20) == pytest.approx(8e18**0.5)
     assert machine.disk_rate_at(9 << 20) == 4e9
-    assert Machine(2, Memory(8, 8), 1e10, 5e8, 0).disk_rate_at(1 << 20) == 5e8
+    assert (
+        Machine(cores=2, memory=Memory(8, 8), memory_rate=1e10, disk_rate=5e8, disk_free=0).disk_rate_at(1 << 20) == 5e8
+    )
 
 
 def test_the_scratch_file_is_there_and_gone_afterwards_also_after_an_error(

@@ -12,7 +12,16 @@ from engine.hardware.fingerprint import FILE, MOST, Fingerprint, disk_of, finger
 from engine.hardware.machine import DiskPoint
 from engine.hardware.rates import Rates
 
-LAPTOP = Fingerprint("Some CPU", 8, 16, 16 << 30, "Linux x86_64", "0.1", "2.13", "ext4 1234")
+LAPTOP = Fingerprint(
+    processor="Some CPU",
+    physical=8,
+    logical=16,
+    ram=16 << 30,
+    system="Linux x86_64",
+    underhill="0.1",
+    torch="2.13",
+    disk="ext4 1234",
+)
 RATES = Rates(4e10, 8, (DiskPoint(1 << 20, 4, True, 3e9),), {2: 0.8, 4: 0.9}, {64: 1e12}, {"card": (2e10, 2e11)}, 9, 7)
 
 

@@ -49,7 +49,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> SimulatedDriver:
 
 def test_cards_are_listed_with_their_free_memory_and_without_a_context(simulated: SimulatedDriver) -> None:
     rest = {"rate": 256e9, "capability": (8, 9)}
-    assert graphics.gpus() == tuple(Gpu(f"Simulated {i}", 512 * MIB, 300 * MIB, **rest) for i in (0, 1))
+    assert graphics.gpus() == tuple(Gpu(name=f"Simulated {i}", total=512 * MIB, free=300 * MIB, **rest) for i in (0, 1))
     assert "cuDevicePrimaryCtxRetain" not in simulated.calls
     assert "cuMemAlloc_v2" not in simulated.calls
 

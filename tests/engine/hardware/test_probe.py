@@ -157,9 +157,19 @@ def test_memory_that_others_read_for_a_moment_is_looked_at_again(
 
 
 def test_cards_get_the_rates_that_were_measured_of_them() -> None:
-    machine = Machine(1, Memory(GB, GB), 1e9, 1e9, GB, gpus=(Gpu("card", 4, 3), Gpu("other", 4, 3)))
+    machine = Machine(
+        cores=1,
+        memory=Memory(GB, GB),
+        memory_rate=1e9,
+        disk_rate=1e9,
+        disk_free=GB,
+        gpus=(Gpu(name="card", total=4, free=3), Gpu(name="other", total=4, free=3)),
+    )
     known = Rates(1.0, 1, (DiskPoint(1 << 20, 1, True, 1e9),), cards={"card": (1e10, 2e11)})
-    assert probe.with_rates(machine, known).gpus == (Gpu("card", 4, 3, 1e10, 2e11), Gpu("other", 4, 3))
+    assert probe.with_rates(machine, known).gpus == (
+        Gpu(name="card", total=4, free=3, pinned=1e10, rate=2e11),
+        Gpu(name="other", total=4, free=3),
+    )
 
 
 def test_what_this_process_weighs_grows_with_what_it_holds() -> None:

@@ -28,7 +28,15 @@ WHOLE = 10**12  # bytes of a cache that nothing is missing in
 
 
 def machine(memory: float, disk: float = 3e9) -> Machine:
-    return Machine(2, Memory(23 * GB, 20 * GB), memory, disk, 100 * GB, isa="avx512vnni", kernel_shares=SHARES)
+    return Machine(
+        cores=2,
+        memory=Memory(23 * GB, 20 * GB),
+        memory_rate=memory,
+        disk_rate=disk,
+        disk_free=100 * GB,
+        isa="avx512vnni",
+        kernel_shares=SHARES,
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,7 +101,7 @@ def test_prompts(name: str, cache: float, chunk: int, measured: float, memory: f
     """`forecast`, on two cores of Zen 4: the rates are the means of the looks around its prompts."""
     facts = config_facts(large(name).config(), name, top=4)
     place = replace(machine(memory, disk), kernel_shares=ZEN_SHARES, products=ZEN_PRODUCTS)
-    slow, fast = expected(place, facts, 4, "int8", int(cache), "exact", chunk).first_token
+    slow, fast = expected(place, facts, 4, "int8", int(cache), "exact", chunk=chunk).first_token
     assert math.sqrt(slow * fast) == pytest.approx(measured, rel=OFF)
 
 

@@ -189,7 +189,16 @@ def test_what_had_been_received_before_a_pause_is_kept(hub: Hub, server: HubServ
     server.faults = [Fault(file.name, cut=40_000, stall=600, rate=200_000, times=1)]
     folder.mkdir(parents=True)
     meter, room = Meter(file.size, 1), DiskSpaceGuard(folder)
-    context = DownloadContext(hub, outline.repo, outline.commit, folder, control, meter, room, QUICK)
+    context = DownloadContext(
+        hub=hub,
+        repo=outline.repo,
+        commit=outline.commit,
+        folder=folder,
+        control=control,
+        meter=meter,
+        room=room,
+        retry_policy=QUICK,
+    )
     got = bytearray()
 
     def take(data: memoryview) -> None:

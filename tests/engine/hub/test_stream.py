@@ -51,7 +51,7 @@ def bring(hub: Hub, folder: Path, tmp_path: Path) -> Callable[..., Path]:
     ) -> Path:
         outline = read_outline(hub, repo)
         assert streaming.hindrance(outline, folder) == ""
-        with streaming.opened(hub, outline, folder, True, control, report, QUICK) as incoming:
+        with streaming.opened(hub, outline, folder, True, control, report, retry_policy=QUICK) as incoming:
             return import_checkpoint(incoming, tmp_path / "store", 4)
 
     return run
@@ -145,7 +145,7 @@ def coming(hub: Hub, folder: Path, tmp_path: Path, server: HubServer) -> Callabl
         outline = read_outline(hub, "tiny/moe")
         server.forget()
         server.faults = list(faults)
-        with streaming.opened(hub, outline, folder, True, control, report, QUICK) as incoming:
+        with streaming.opened(hub, outline, folder, True, control, report, retry_policy=QUICK) as incoming:
             return import_checkpoint(incoming, tmp_path / "store", 4)
 
     return run

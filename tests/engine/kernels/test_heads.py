@@ -73,11 +73,20 @@ def test_as_in_float64_and_as_token_by_token(
     angles = 3 * noise(tokens, half, seed=4)
     each = norm == "head"
     spec = Heads(
-        number, kv, dim, norm, 1e-3, last,
-        noise(dim if each else number * dim, seed=2) if norm else None,
-        noise(dim if each else kv * dim, seed=3) if norm else None,
-        clip, (angles.cos(), angles.sin()) if half else None, interleaved, norm_values, reuse,
-    )  # fmt: skip
+        heads=number,
+        kv_heads=kv,
+        dim=dim,
+        norm=norm,
+        eps=1e-3,
+        norm_last=last,
+        q_scale=noise(dim if each else number * dim, seed=2) if norm else None,
+        k_scale=noise(dim if each else kv * dim, seed=3) if norm else None,
+        clip=clip,
+        rope=(angles.cos(), angles.sin()) if half else None,
+        interleaved=interleaved,
+        norm_values=norm_values,
+        reuse_keys=reuse,
+    )
     width = (number + 2 * kv) * dim
     x = noise(tokens, width + beyond)  # what is beyond is not touched: gates
     loose = noise(tokens, kv * dim, seed=1)
@@ -105,7 +114,18 @@ def test_as_in_float64_and_as_token_by_token(
 
 def test_many_threads_do_the_same(make_kernel: MakeKernel) -> None:
     angles = noise(500, 32)
-    spec = Heads(8, 2, 64, "head", 1e-6, False, noise(64), noise(64, seed=1), None, (angles.cos(), angles.sin()))
+    spec = Heads(
+        heads=8,
+        kv_heads=2,
+        dim=64,
+        norm="head",
+        eps=1e-6,
+        norm_last=False,
+        q_scale=noise(64),
+        k_scale=noise(64, seed=1),
+        clip=None,
+        rope=(angles.cos(), angles.sin()),
+    )
     found = []
     for threads in (1, 3):
         x = noise(500, 12 * 64)
@@ -117,18 +137,28 @@ def test_many_threads_do_the_same(make_kernel: MakeKernel) -> None:
 @pytest.mark.parametrize(
     ("spec", "x", "values", "said"),
     [
-        (Heads(2, 1, 4), torch.zeros(3, 11), torch.zeros(3, 4), "x is"),
-        (Heads(2, 1, 4), torch.zeros(3, 12), torch.zeros(2, 4), "values is"),
-        (Heads(2, 1, 4), torch.zeros(3, 12, dtype=torch.float64), torch.zeros(3, 4), "x is"),
-        (Heads(2, 1, 4), torch.zeros(12, 3).T, torch.zeros(3, 4), "x is"),
+        (Heads(heads=2, kv_heads=1, dim=4), torch.zeros(3, 11), torch.zeros(3, 4), "x is"),
+        (Heads(heads=2, kv_heads=1, dim=4), torch.zeros(3, 12), torch.zeros(2, 4), "values is"),
+        (Heads(heads=2, kv_heads=1, dim=4), torch.zeros(3, 12, dtype=torch.float64), torch.zeros(3, 4), "x is"),
+        (Heads(heads=2, kv_heads=1, dim=4), torch.zeros(12, 3).T, torch.zeros(3, 4), "x is"),
         (
-            Heads(2, 1, 4, norm="head", q_scale=torch.ones(4)),
+            Heads(heads=2, kv_heads=1, dim=4, norm="head", q_scale=torch.ones(4)),
             torch.zeros(3, 12),
             torch.zeros(3, 4),
             "k_scale is missing",
         ),
-        (Heads(2, 1, 4, rope=(torch.ones(3, 2), torch.ones(2, 2))), torch.zeros(3, 12), torch.zeros(3, 4), "sines"),
-        (Heads(2, 1, 4, rope=(torch.ones(3, 3),) * 2), torch.zeros(3, 12), torch.zeros(3, 4), "cannot be turned"),
+        (
+            Heads(heads=2, kv_heads=1, dim=4, rope=(torch.ones(3, 2), torch.ones(2, 2))),
+            torch.zeros(3, 12),
+            torch.zeros(3, 4),
+            "sines",
+        ),
+        (
+            Heads(heads=2, kv_heads=1, dim=4, rope=(torch.ones(3, 3),) * 2),
+            torch.zeros(3, 12),
+            torch.zeros(3, 4),
+            "cannot be turned",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(

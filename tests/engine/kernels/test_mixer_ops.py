@@ -129,8 +129,8 @@ def test_delta_steps(make_kernel: MakeKernel, k_heads: int, v_heads: int, k_dim:
     keys, values = k_heads * k_dim, v_heads * v_dim
     channels = 2 * keys + values
     spec = Delta(
-        k_heads, v_heads, k_dim, v_dim, kernel, 1e-6, 1e-5,
-        noise(kernel, channels) * 0.5, -noise(v_heads, seed=1).abs(), noise(v_heads, seed=2) * 10, noise(v_dim, seed=3),
+        k_heads, v_heads, k_dim, v_dim, kernel, qk_eps=1e-6, norm_eps=1e-5, taps=noise(kernel, channels) * 0.5,
+        decay=-noise(v_heads, seed=1).abs(), dt_bias=noise(v_heads, seed=2) * 10, norm=noise(v_dim, seed=3),
     )  # fmt: skip
     history, memory = noise(kernel - 1, channels, seed=4), noise(v_heads, k_dim, v_dim, seed=5)
     past, known = history.clone(), memory.clone()
@@ -167,8 +167,9 @@ def test_delta_does_not_depend_on_the_threads(make_kernel: MakeKernel) -> None:
     found = []
     for threads in (1, 2, 3):
         spec = Delta(
-            8, 16, 32, 64, 4, 1e-6, 1e-5, noise(4, 1536), -noise(16).abs(), noise(16, seed=2), noise(64, seed=3)
-        )
+            8, 16, 32, 64, 4, qk_eps=1e-6, norm_eps=1e-5, taps=noise(4, 1536),
+            decay=-noise(16).abs(), dt_bias=noise(16, seed=2), norm=noise(64, seed=3),
+        )  # fmt: skip
         history, memory, out = noise(3, 1536), noise(16, 32, 64), torch.empty(1024)
         op = mixer_ops.delta(spec, noise(2560, seed=1), noise(32), out, 0)
         run_ops(make_kernel(threads), op, states=[history.data_ptr(), memory.data_ptr()])
@@ -203,5 +204,7 @@ def test_what_does_not_fit_is_refused() -> None:
         mixer_ops.each(raw_view(torch.empty(6, 4), None), 3, torch.empty(10), 4, torch.empty(6), 2)
     with pytest.raises(ValueError, match="whole tiles"):
         mixer_ops.each(MatrixView(rows=40, cols=64, kind=2), 2, torch.empty(128), 64, torch.empty(40), 20)
+    one = torch.empty(1)
+    spec = Delta(3, 4, 8, 8, 4, qk_eps=0.0, norm_eps=0.0, taps=one, decay=one, dt_bias=one, norm=one)
     with pytest.raises(ValueError, match="on 3"):
-        mixer_ops.delta(Delta(3, 4, 8, 8, 4, 0.0, 0.0, *[torch.empty(1)] * 4), *[torch.empty(1)] * 3, 0)
+        mixer_ops.delta(spec, one, one, one, 0)

@@ -37,7 +37,7 @@ def test_within_1e5_of_float64(
     make_kernel: MakeKernel, hidden: int, intermediate: int, top: int, group: int, has_gate: bool, has_bias: bool,
     tokens: int, kind: str, seed: int,
 ) -> None:  # fmt: skip
-    spec = ExpertSpec(hidden, intermediate, top, group, has_gate or kind in SWIGLU_KINDS, has_bias)
+    spec = ExpertSpec(hidden, intermediate, top, group, has_gate=has_gate or kind in SWIGLU_KINDS, has_bias=has_bias)
     experts = random_experts(spec, 5, list(spec.tiers), seed)
     activation = Activation(kind)  # type: ignore[arg-type]
     torch.manual_seed(seed)

@@ -32,7 +32,7 @@ def test_what_8_bits_make_of_x_and_h_and_nothing_else(
     make_kernel: MakeKernel, hidden: int, intermediate: int, top: int, group: int, has_gate: bool, has_bias: bool,
     tokens: int, kind: str, seed: int,
 ) -> None:  # fmt: skip
-    spec = ExpertSpec(hidden, intermediate, top, group, has_gate or kind in SWIGLU_KINDS, has_bias)
+    spec = ExpertSpec(hidden, intermediate, top, group, has_gate=has_gate or kind in SWIGLU_KINDS, has_bias=has_bias)
     experts = random_experts(spec, 3, list(spec.tiers), seed)
     activation = Activation(kind)  # type: ignore[arg-type]
     torch.manual_seed(seed)

@@ -111,7 +111,7 @@ def test_attention(
     owners = cut(k, sizes), cut(v, sizes)
     kept, states = tables(*owners)
     room = torch.empty(op_graph.attend_room(heads, dim))
-    op = op_graph.attend(q, out, room, 0, kv_heads, dim**-0.5, window, extra if sinks else None)
+    op = op_graph.attend(q, out, room, 0, kv_heads, dim**-0.5, window=window, sinks=extra if sinks else None)
     run_ops(make_kernel(), op, position=length - 1, states=states)
     assert kept
     seen = slice(max(0, length - window) if window else 0, length)
@@ -139,7 +139,14 @@ def test_attention_with_queries_and_weights_in_bf16(
     owners = cut(k, sizes), cut(v, sizes)
     kept, states = tables(*owners)
     op = op_graph.attend(
-        q, out, torch.empty(op_graph.attend_room(heads, dim)), 0, kv_heads, dim**-0.5, window, extra if sinks else None
+        q,
+        out,
+        torch.empty(op_graph.attend_room(heads, dim)),
+        0,
+        kv_heads,
+        dim**-0.5,
+        window=window,
+        sinks=extra if sinks else None,
     )
     run_ops(make_kernel(exact=False), op, position=length - 1, states=states)
     assert kept
@@ -260,7 +267,21 @@ def test_heads(
     dtype = torch.bfloat16 if half else torch.float32
     keys, values = ([torch.zeros(kv, n, dim, dtype=dtype) for n in (1, 2)] for _ in range(2))
     kept, states = tables(keys, values)
-    done = Heads(number, kv, dim, norm, 1e-3, last, q_scale, k_scale, clip, rope, interleaved, norm_values, reuse)
+    done = Heads(
+        heads=number,
+        kv_heads=kv,
+        dim=dim,
+        norm=norm,
+        eps=1e-3,
+        norm_last=last,
+        q_scale=q_scale,
+        k_scale=k_scale,
+        clip=clip,
+        rope=rope,
+        interleaved=interleaved,
+        norm_values=norm_values,
+        reuse_keys=reuse,
+    )
     target = loose if reuse else projected[number + kv :]
     ops.append(op_graph.heads(done, projected.view(-1), target.view(-1), 0))
     run_ops(make_kernel(), *ops, position=position, states=states)
@@ -277,7 +298,7 @@ def test_bf16_rows_round_like_torch(make_kernel: MakeKernel) -> None:
     rows = torch.cat((noise(62), torch.tensor([float("nan"), float("inf")])))[None].repeat(3, 1).contiguous()
     keys, values = (torch.zeros(1, 1, 64, dtype=torch.bfloat16) for _ in range(2))
     kept, states = tables([keys], [values])
-    run_ops(make_kernel(), op_graph.heads(Heads(1, 1, 64), rows.view(-1), rows[2], 0), states=states)
+    run_ops(make_kernel(), op_graph.heads(Heads(heads=1, kv_heads=1, dim=64), rows.view(-1), rows[2], 0), states=states)
     assert kept
     assert torch.equal(keys[0, 0, :62], rows[1, :62].bfloat16())
     assert keys[0, 0, 62].isnan()
@@ -306,9 +327,19 @@ def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None
     logits, bias, each = noise(experts, seed=seed) * 2, noise(experts, seed=1) * 0.1, noise(experts, seed=2)
     ids, weights = choose(spec, logits[None], bias if corrected else None)
     routing = op_graph.Routing(
-        experts, top_k, name, groups, spec.top_groups, spec.group_score == "top2", spec.masked_score, spec.normalize,
-        spec.normalize_eps, spec.normalize_min, spec.scale, spec.jitter,
-    )  # fmt: skip
+        experts=experts,
+        top_k=top_k,
+        score=name,
+        groups=groups,
+        top_groups=spec.top_groups,
+        top_two=spec.group_score == "top2",
+        masked_score=spec.masked_score,
+        normalize=spec.normalize,
+        normalize_eps=spec.normalize_eps,
+        normalize_min=spec.normalize_min,
+        scale=spec.scale,
+        jitter=spec.jitter,
+    )
     got, by, best = torch.empty(top_k, dtype=torch.int64), torch.empty(top_k), torch.empty(1, dtype=torch.int64)
     room = torch.empty(op_graph.route_room(experts))
     run_ops(
@@ -327,7 +358,7 @@ def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None
 def test_nonsense_still_chooses_experts_that_there_are(make_kernel: MakeKernel, bad: float, score: str) -> None:
     for logits in (torch.full((8,), bad), torch.tensor([0.0, bad] * 4)):
         ids, groups, weights = torch.full((2,), -1), torch.full((1,), -1), torch.empty(2)
-        routing = op_graph.Routing(8, 2, score, jitter=0.01)
+        routing = op_graph.Routing(experts=8, top_k=2, score=score, jitter=0.01)
         op = op_graph.route(routing, logits, torch.empty(16), ids=ids, weights=weights, groups=groups)
         run_ops(make_kernel(), op)
         assert len(set(ids.tolist())) == 2

@@ -19,7 +19,7 @@ def numbers(rows: int, experts: int, rng: np.random.Generator) -> tuple[HobbitSc
     n, state = rows * experts, array("i", [0, 0])
     scores, last, ticks, order = (rng.normal(size=n) * 1e3 for _ in range(4))
     given = [scores, last, ticks, rng.choice([0.0, 1e15, np.inf], n), rng.random((rows + 1, rows)), order]
-    return HobbitScores(*given, state), given, state  # type: ignore[arg-type]
+    return HobbitScores(*given, state=state), given, state  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("rows", "experts"), [(1, 1), (3, 7), (24, 128)])
@@ -43,11 +43,11 @@ def test_arrays_that_it_must_not_follow_are_refused() -> None:
     good, near, state = np.zeros(6), np.zeros((3, 2)), array("i", [0, 0])
     for bad in (np.zeros(5), np.zeros(6, np.float32), np.zeros(12)[::2]):
         with pytest.raises(ValueError, match="not contiguous float64"):
-            HobbitScores(good, good, good, bad, near, good.copy(), state)
+            HobbitScores(good, good, good, bad, near, good.copy(), state=state)
         with pytest.raises(ValueError, match="not contiguous float64"):
             LeastRanked(bad.reshape(1, -1) if bad.flags.c_contiguous and bad.dtype == np.float64 else bad)
     with pytest.raises(ValueError, match="in 4 rows"):
-        HobbitScores(good, good, good, good, np.zeros((5, 4)), good.copy(), state)
+        HobbitScores(good, good, good, good, np.zeros((5, 4)), good.copy(), state=state)
 
 
 class PlainHobbit(ScoredPolicy):

@@ -102,7 +102,7 @@ def test_layer_equals_the_written_out_sum(
     kind: str,
     seed: int,
 ) -> None:
-    spec = ExpertSpec(hidden, intermediate, top, group, has_gate or kind in SWIGLU_KINDS, has_bias)
+    spec = ExpertSpec(hidden, intermediate, top, group, has_gate=has_gate or kind in SWIGLU_KINDS, has_bias=has_bias)
     torch.manual_seed(seed)
     experts = random_experts(spec, 4, list(spec.tiers), seed)
     x, weights = torch.randn(tokens, hidden), torch.rand(tokens, 3)

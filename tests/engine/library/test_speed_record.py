@@ -105,7 +105,7 @@ def test_what_was_expected_with_quite_another_rate_corrects_nothing(
 
 
 def test_all_in_memory_is_another_matter_than_nearly_all() -> None:
-    nearly = Conditions(4, "int8", "exact", "avx2", 8, 0.95, 1e9)
+    nearly = Conditions(tier=4, dense="int8", dial="exact", isa="avx2", threads=8, share=0.95, rate=1e9)
     assert not nearly.like(dataclasses.replace(nearly, share=1.0))
 
 

@@ -24,7 +24,9 @@ def laptop(ram: int, disk: str, chip: str) -> Machine:
     """Without a graphics card that computes."""
     cores, memory_rate = CHIPS[chip]
     memory = Memory(int(ram * GB), int(ram * GB * (1 - USED)))
-    return Machine(cores, memory, memory_rate, DISKS[disk], disk_free=400 * GB, isa="avx2")
+    return Machine(
+        cores=cores, memory=memory, memory_rate=memory_rate, disk_rate=DISKS[disk], disk_free=400 * GB, isa="avx2"
+    )
 
 
 def with_card(machine: Machine, gigabytes: int, unified: bool = False) -> Machine:
@@ -32,7 +34,14 @@ def with_card(machine: Machine, gigabytes: int, unified: bool = False) -> Machin
     if not gigabytes:
         return machine
     own, free = CARDS.get(gigabytes, CARDS[4]), int(gigabytes * GB - TAKEN)
-    return replace(machine, gpus=(Gpu("Card", gigabytes * GB, free, LINK, own, unified, (8, 9)),))
+    return replace(
+        machine,
+        gpus=(
+            Gpu(
+                name="Card", total=gigabytes * GB, free=free, pinned=LINK, rate=own, unified=unified, capability=(8, 9)
+            ),
+        ),
+    )
 
 
 def laptops() -> Iterator[tuple[tuple[int, str, str], Machine]]:

@@ -33,15 +33,38 @@ def same(a: Any, b: Any) -> bool:
 @pytest.mark.parametrize(
     "thing",
     [
-        (), [], {}, 1, 1.0, True, None, "", "“中文” 😀 \x00\n", math.inf, math.nan, 2**70, 5e-324,
-        b"\x00\xff", Path("/a b"),
-        (1, (2, [3, {"a": (4, None)}])), {1: "one", (2, 3): [4]}, {"list": [1], "made": {"map": 2}}, [(), []],
+        (),
+        [],
+        {},
+        1,
+        1.0,
+        True,
+        None,
+        "",
+        "“中文” 😀 \x00\n",
+        math.inf,
+        math.nan,
+        2**70,
+        5e-324,
+        b"\x00\xff",
+        Path("/a b"),
+        (1, (2, [3, {"a": (4, None)}])),
+        {1: "one", (2, 3): [4]},
+        {"list": [1], "made": {"map": 2}},
+        [(), []],
         protocol.Kind.STOPPED,
-        protocol.Generate("x", (protocol.Message("user", "Hello!"),), {"seed": 5}, ("stop",), True, None),
+        protocol.Generate(
+            id="x",
+            messages=(protocol.Message("user", "Hello!"),),
+            sampling={"seed": 5},
+            stop=("stop",),
+            continue_last=True,
+            thinking=None,
+        ),
         protocol.TextDelta("x", "text", (1, 2)),
         protocol.Failed("x", protocol.Kind.DISK_FULL, "Sentence.", "Action.", "cause"),
     ],
-)  # fmt: skip
+)
 def test_comes_back_as_it_was(thing: Any) -> None:
     assert same(unpack(pack(thing)), thing)
 

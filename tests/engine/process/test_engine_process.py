@@ -83,7 +83,7 @@ def test_it_answers_in_another_process(make: Callable[..., EngineProcess], event
 def test_what_may_wait_leaves_at_the_pace_of_who_looks(make: Callable[..., EngineProcess], events: Events) -> None:
     running = make("-c", SPEAKS_SLOWLY)
     running.send(protocol.Watch("a", protocol.Look(pause=3600.0)))
-    running.send(protocol.Generate("b", (), {}))
+    running.send(protocol.Generate(id="b", messages=(), sampling={}))
     told = [events.get(timeout=PROCESS) for _ in range(4)]
     text = "".join(f"{number} " for number in range(1, 30))
     first, rest = protocol.TextDelta("b", "0 ", (0,)), protocol.TextDelta("b", text, tuple(range(1, 30)))
@@ -135,7 +135,9 @@ def test_of_a_crash_in_mid_answer_nothing_is_kept_that_was_said(
     running.send(protocol.LoadModel("load", "builtin"))
     question = "My name is Quetzalcoatlus. Tell me a long story about me."
     running.send(
-        protocol.Generate("ask", (protocol.Message("user", question),), {"max_tokens": 2000, "temperature": 0.0})
+        protocol.Generate(
+            id="ask", messages=(protocol.Message("user", question),), sampling={"max_tokens": 2000, "temperature": 0.0}
+        )
     )
     said = ""
     while not said:
@@ -206,7 +208,11 @@ def test_an_answer_is_the_same_as_in_this_process(
         running = start()
         running.send(protocol.LoadModel("load", "builtin", {"dial": "exact"}))
         running.send(
-            protocol.Generate("say", (protocol.Message("user", "Hello!"),), {"temperature": 0.0, "max_tokens": 20})
+            protocol.Generate(
+                id="say",
+                messages=(protocol.Message("user", "Hello!"),),
+                sampling={"temperature": 0.0, "max_tokens": 20},
+            )
         )
         text, event = "", events.get(timeout=PROCESS)
         while not (isinstance(event, protocol.Done) and event.id == "say"):

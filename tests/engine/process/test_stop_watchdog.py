@@ -91,7 +91,7 @@ def ended(events: Events, *commands: str) -> dict[str, protocol.Event]:
 def test_what_never_returns_is_ended_with_the_engine(
     running: EngineProcess, events: Events, how: str, why: str
 ) -> None:
-    running.send(protocol.Generate("g", (), {}, chat=how))
+    running.send(protocol.Generate(id="g", messages=(), sampling={}, chat=how))
     assert isinstance(events.get(timeout=PROCESS), protocol.TextDelta)
     running.send(protocol.Stop("s", "g"))
     found = ended(events, "g", "s")
@@ -117,7 +117,7 @@ def test_a_stop_that_is_answered_before_anybody_watches_is_watched_all_the_same(
         begin(one)
 
     monkeypatch.setattr(engine_process.StopWatchdog, "start", late)
-    running.send(protocol.Generate("g", (), {}, chat=how))
+    running.send(protocol.Generate(id="g", messages=(), sampling={}, chat=how))
     assert isinstance(events.get(timeout=PROCESS), protocol.TextDelta)
     running.send(protocol.Stop("s", "g"))
     found = ended(events, "g", "s")
@@ -126,7 +126,7 @@ def test_a_stop_that_is_answered_before_anybody_watches_is_watched_all_the_same(
 
 
 def test_a_process_that_stands_still_is_ended(running: EngineProcess, events: Events) -> None:
-    running.send(protocol.Generate("g", (), {}, chat="slow"))
+    running.send(protocol.Generate(id="g", messages=(), sampling={}, chat="slow"))
     assert isinstance(events.get(timeout=PROCESS), protocol.TextDelta)
     os.kill(running.pid, signal.SIGSTOP)
     running.send(protocol.Stop("s", "g"))
@@ -134,7 +134,7 @@ def test_a_process_that_stands_still_is_ended(running: EngineProcess, events: Ev
 
 
 def test_what_is_only_slow_is_waited_for(running: EngineProcess, events: Events) -> None:
-    running.send(protocol.Generate("g", (), {}, chat="slow"))
+    running.send(protocol.Generate(id="g", messages=(), sampling={}, chat="slow"))
     running.send(protocol.Stop("s", "g"))
     begun = time.monotonic()
     assert ended(events, "s", "g") == {"s": protocol.Done("s", True), "g": protocol.Cancelled("g")}
@@ -147,6 +147,6 @@ def test_while_an_engine_begins_it_may_be_silent(events: Events, request: pytest
     late = "import time; time.sleep(3)\n" + ENGINE
     engine = EngineProcess(events.put, ("-c", late))
     request.addfinalizer(engine.close)
-    engine.send(protocol.Generate("g", (), {}, chat="plain"))
+    engine.send(protocol.Generate(id="g", messages=(), sampling={}, chat="plain"))
     engine.send(protocol.Stop("s", "g"))
     assert ended(events, "s", "g") == {"s": protocol.Done("s", True), "g": protocol.Cancelled("g")}

@@ -165,7 +165,21 @@ def events_of(*pieces: AnswerPiece) -> list[dict[str, Any]]:
 
 
 def stats(tokens: int, finish: str = "stop") -> Stats:
-    return Stats("", tuple(range(tokens)), finish, 5, 2, 0, 0.1, 0.1, 0, 0, 0, {}, 0)
+    return Stats(
+        text="",
+        token_ids=tuple(range(tokens)),
+        finish=finish,
+        prompt_tokens=5,
+        reused_tokens=2,
+        dropped_turns=0,
+        prompt_seconds=0.1,
+        decode_seconds=0.1,
+        hits=0,
+        misses=0,
+        bytes_read=0,
+        precision={},
+        peak_rss=0,
+    )
 
 
 def test_thought_text_and_calls_are_items_of_their_own_which_openais_types_know() -> None:

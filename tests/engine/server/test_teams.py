@@ -13,8 +13,11 @@ from tests.engine.server.serving import SETTINGS, Serving
 pytestmark = pytest.mark.long
 
 HELLO = [{"role": "user", "content": "Tell me a story about a brave dog."}]
-TWICE = Team("Two of us", (TeamStep("First", "builtin", note=True), TeamStep("Second", "builtin", "{First}")))
-FAR = Team("Far", (TeamStep("A", "nowhere"),))
+TWICE = Team(
+    "Two of us",
+    (TeamStep(name="First", model="builtin", note=True), TeamStep(name="Second", model="builtin", tell="{First}")),
+)
+FAR = Team("Far", (TeamStep(name="A", model="nowhere"),))
 
 
 @pytest.fixture

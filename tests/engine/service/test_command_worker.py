@@ -241,10 +241,10 @@ def test_what_waits_for_the_others_is_overtaken_and_stopped_alone() -> None:
 
     events: list[Event] = []
     lane = CommandWorker("test", work, events.append, queue=RequestQueue())
-    lane.put(Generate("b1", background=True, messages=()))
+    lane.put(Generate(id="b1", background=True, messages=()))
     begun.wait(LONGEST)
     for name in ("b2", "f1", "b3", "f2"):
-        lane.put(Generate(name, background=name.startswith("b"), messages=()))
+        lane.put(Generate(id=name, background=name.startswith("b"), messages=()))
     waiting = lane.urgent()
     assert waiting is not None
     assert waiting.id == "f1"

@@ -16,11 +16,11 @@ HELLO = (Message("user", "Hello."),)
 
 
 def program(ident: str, model: str) -> Generate:
-    return Generate(ident, HELLO, model=model, background=True)
+    return Generate(id=ident, messages=HELLO, model=model, background=True)
 
 
 def person(ident: str) -> Generate:
-    return Generate(ident, HELLO)
+    return Generate(id=ident, messages=HELLO)
 
 
 class Clock:

@@ -67,7 +67,7 @@ def states(desk: Desk, ident: str) -> list[tuple[str, ...]]:
     return [tuple(step.state for step in event.steps) for event in of(desk, ident, TeamChanged)]
 
 
-TWO = Team("Two", (TeamStep("First", note=True), TeamStep("Second", tell="{message} {First}")))
+TWO = Team("Two", (TeamStep(name="First", note=True), TeamStep(name="Second", tell="{message} {First}")))
 
 
 def test_steps_follow_each_other_and_the_last_is_the_answer(desk: Desk) -> None:
@@ -85,9 +85,9 @@ def test_steps_follow_each_other_and_the_last_is_the_answer(desk: Desk) -> None:
 
 
 def test_a_choice_is_one_of_those_and_decides(desk: Desk) -> None:
-    choose = TeamStep("Sort", choices=("apple", "pear"), note=True, history=False)
-    apple = TeamStep("Apple", when=(Condition("says", "Sort", ("apple",)),), then="finish")
-    ident = asked(desk, Team("Fruit", (choose, apple, TeamStep("Pear"))))
+    choose = TeamStep(name="Sort", choices=("apple", "pear"), note=True, history=False)
+    apple = TeamStep(name="Apple", when=(Condition("says", "Sort", ("apple",)),), then="finish")
+    ident = asked(desk, Team("Fruit", (choose, apple, TeamStep(name="Pear"))))
     stats = desk.wait(ident).result
     assert stats.steps[0].text in ("apple", "pear")
     wanted = ("done", "done", "skipped") if stats.steps[0].text == "apple" else ("done", "skipped", "done")
@@ -104,7 +104,8 @@ def test_those_that_come_along_answer(desk: Desk, name: str) -> None:
 
 def test_an_answer_that_nobody_knew_to_be_one_is_told_in_the_end(desk: Desk) -> None:
     ident = asked(
-        desk, Team("Maybe", (TeamStep("A"), TeamStep("B", when=(Condition("contains", "A", ("no such words",)),))))
+        desk,
+        Team("Maybe", (TeamStep(name="A"), TeamStep(name="B", when=(Condition("contains", "A", ("no such words",)),)))),
     )
     stats = desk.wait(ident).result
     assert stats.text == stats.steps[0].text == "".join(event.text for event in of(desk, ident, TextDelta))
@@ -112,7 +113,7 @@ def test_an_answer_that_nobody_knew_to_be_one_is_told_in_the_end(desk: Desk) -> 
 
 
 def test_stop_ends_the_whole_and_keeps_what_was_said(desk: Desk, go_on: threading.Event) -> None:
-    ident = asked(desk, Team("Long", (TeamStep("A"), TeamStep("B", tell="{A}"), TeamStep("C"))))
+    ident = asked(desk, Team("Long", (TeamStep(name="A"), TeamStep(name="B", tell="{A}"), TeamStep(name="C"))))
     desk.first(lambda event: isinstance(event, StepText) and event.id == ident and event.step == 0)
     desk.send(Stop, ident)
     go_on.set()
@@ -126,7 +127,7 @@ def test_stop_ends_the_whole_and_keeps_what_was_said(desk: Desk, go_on: threadin
 
 
 def test_a_missing_model_is_said_before_anything_is_asked(desk: Desk) -> None:
-    ident = asked(desk, Team("Far", (TeamStep("A"), TeamStep("B", "nowhere"))))
+    ident = asked(desk, Team("Far", (TeamStep(name="A"), TeamStep(name="B", model="nowhere"))))
     failed = desk.wait(ident)
     assert isinstance(failed, Failed)
     assert failed.kind is Kind.NOT_FOUND
@@ -137,8 +138,8 @@ def test_a_missing_model_is_said_before_anything_is_asked(desk: Desk) -> None:
 
 
 def test_a_step_that_fails_ends_it_and_what_was_said_is_told(desk: Desk) -> None:
-    long = TeamStep("B", tell=("x " * 3900) + "{A}", history=False)
-    ident = asked(desk, Team("Breaks", (TeamStep("A"), long)), options=AnswerOptions(whole=True))
+    long = TeamStep(name="B", tell=("x " * 3900) + "{A}", history=False)
+    ident = asked(desk, Team("Breaks", (TeamStep(name="A"), long)), options=AnswerOptions(whole=True))
     failed = desk.wait(ident)
     assert isinstance(failed, Failed)
     assert failed.kind is Kind.CONTEXT_FULL
@@ -152,7 +153,12 @@ def test_another_model_is_opened_for_its_step(desk: Desk, home: Path, monkeypatc
     shutil.copytree(library.location("builtin"), library.location("other"), dirs_exist_ok=True)
     monkeypatch.setattr(ModelMemory, "free", lambda self, chosen: 0)
     monkeypatch.setattr(pool, "IDLE_SHARE", 0.0)
-    ident = asked(desk, Team("Far", (TeamStep("A"), TeamStep("B", "other", "{A}"), TeamStep("C", tell="{B}"))))
+    ident = asked(
+        desk,
+        Team(
+            "Far", (TeamStep(name="A"), TeamStep(name="B", model="other", tell="{A}"), TeamStep(name="C", tell="{B}"))
+        ),
+    )
     assert isinstance(desk.wait(ident), Done)
     assert states(desk, ident)[-1] == ("done", "done", "done")
     shutil.rmtree(library.location("other"))
@@ -196,11 +202,11 @@ def test_what_a_team_cannot_do_is_refused(desk: Desk, more: dict[str, Any]) -> N
 
 
 def test_a_team_none_of_whose_steps_is_for_the_message(desk: Desk) -> None:
-    failed = desk.wait(asked(desk, Team("None", (TeamStep("A", when=(Condition("attachment"),)),))))
+    failed = desk.wait(asked(desk, Team("None", (TeamStep(name="A", when=(Condition("attachment"),)),))))
     assert isinstance(failed, Failed)
     assert failed.sentence == "No step of None is for this message."
     desk.result(DeleteTeam, "none")
-    ident = asked(desk, Team("None", (TeamStep("A", when=(Condition("attachment"),)),)), attached=True)
+    ident = asked(desk, Team("None", (TeamStep(name="A", when=(Condition("attachment"),)),)), attached=True)
     assert isinstance(desk.wait(ident), Done)
 
 

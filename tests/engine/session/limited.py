@@ -53,7 +53,7 @@ def main(model: str, chosen: str, tokens: str, group: str = "") -> None:
             for count in (700, 3):
                 words = " ".join(f"w{7919 * i % 1999}" for i in range(count))
                 message = (Message("user", words),)
-                said.append(session.generate(message, Sampling(0, max_tokens=int(tokens)), (), Listener()))
+                said.append(session.generate(message, Sampling(temperature=0, max_tokens=int(tokens)), (), Listener()))
             found = {
                 "ids": [stats.token_ids for stats in said],
                 "misses": sum(stats.misses for stats in said),

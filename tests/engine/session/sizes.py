@@ -118,7 +118,7 @@ def chat(session: Session, words: int, tokens: int) -> None:
     """A prompt of so many words, and so many tokens of answer."""
     session.context.clear()
     said = " ".join(f"w{7919 * i % 1999}" for i in range(words))
-    session.generate((Message("user", said),), Sampling(0, max_tokens=tokens), (), Quiet())
+    session.generate((Message("user", said),), Sampling(temperature=0, max_tokens=tokens), (), Quiet())
 
 
 def replay(

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from engine.session.bottleneck import Pace, why
 
-READY = Pace(False, 10.0, 95.0, 0.0, 0.0, 0.0, 1_300_000_000, 2e10)
+READY = Pace(
+    prompt=False, tokens=10.0, prompt_tokens=95.0, waiting=0.0, read=0.0, misses=0.0, weights=1_300_000_000, memory=2e10
+)
 
 
 def test_the_disk_is_named_with_what_a_token_reads_and_what_it_gives() -> None:

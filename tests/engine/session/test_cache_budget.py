@@ -86,7 +86,14 @@ def test_a_prompt_takes_what_it_needs_from_the_experts_and_gives_it_back() -> No
 
 MB = 1_000_000
 GROWING = Share(
-    1000 * MB, 100 * MB, lent=50 * MB, chunk=512, ceiling=3000 * MB, most=5000 * MB, record=3 * MB, context=650 * MB
+    planned=1000 * MB,
+    smallest=100 * MB,
+    lent=50 * MB,
+    chunk=512,
+    ceiling=3000 * MB,
+    most=5000 * MB,
+    record=3 * MB,
+    context=650 * MB,
 )
 
 
@@ -237,7 +244,9 @@ def test_prompts_and_answers_by_turns_are_the_same_words_where_memory_is_lent(se
         long = Message("user", "Tell me a story of a fox. " * 12)
         expected = ask(session, long).token_ids
         held, chunk = session.runtime.cache.nbytes, session.plan.chunk
-        share = Share(held, session.plan.smallest_cache, 8_000_000 + chunk * 10, chunk, 10)
+        share = Share(
+            planned=held, smallest=session.plan.smallest_cache, lent=8_000_000 + chunk * 10, chunk=chunk, token_bytes=10
+        )
         session.cache_budget.plan(share, session.runtime.set_capacity)
         seen: list[int] = []
         begin = session.runtime.begin_pass
@@ -266,7 +275,11 @@ def test_the_watch_looks_by_itself_and_ends_with_the_model(monkeypatch: pytest.M
     monkeypatch.setattr(pressure, "PERIOD", 0.01)
     monkeypatch.setattr(pressure, "read", lambda files=None: SHORT)
     room = CacheBudget(
-        Share(10**10, 10**9), lambda: 10**10, capacities.append, lend=capacities.append, said=lambda notice: None
+        Share(planned=10**10, smallest=10**9),
+        lambda: 10**10,
+        capacities.append,
+        lend=capacities.append,
+        said=lambda notice: None,
     )
     others, watch = watchers(), PressureWatch(room)
     until(lambda: capacities)
@@ -296,7 +309,7 @@ def test_a_look_that_fails_is_told_once_and_the_watch_goes_on(
 
     monkeypatch.setattr(pressure, "PERIOD", 0.01)
     monkeypatch.setattr(pressure, "read", read)
-    room = CacheBudget(Share(10**10, 10**9), lambda: 10**10, apply, lend=apply, said=said.append)
+    room = CacheBudget(Share(planned=10**10, smallest=10**9), lambda: 10**10, apply, lend=apply, said=said.append)
     others, watch = watchers(), PressureWatch(room)
     try:
         until(lambda: len(said) == 3)

@@ -85,6 +85,8 @@ def test_what_is_planned_is_what_is_taken(home: Path) -> None:
     """A prompt and an answer under a ceiling: everything beside the program itself stays within what was planned."""
     with opened(home) as session:
         plan, before = session.plan, session._base
-        session.generate((Message("user", "Tell me more. " * 60), *HELLO), Sampling(0, max_tokens=32), (), Listener())
+        session.generate(
+            (Message("user", "Tell me more. " * 60), *HELLO), Sampling(temperature=0, max_tokens=32), (), Listener()
+        )
         own = session.facts.dense_bytes[plan.dense] + plan.cache_bytes + session.context.nbytes
         assert probe.rss() - before < own + plan.workspace

@@ -101,7 +101,16 @@ def test_coarse_experts_have_the_bits_that_were_chosen_live(home: Path) -> None:
 
 def test_what_dials_cost_holds_for_the_bits_it_was_measured_with() -> None:
     cost = DialCost(0.5, 0.9, Cost(0.01, 0.001), Cost(0.0, 0.0))
-    found = Calibration(10, 5, 5, 0.5, 2.0, dict.fromkeys(dials.DIALS, cost), (1,), low=2)
+    found = Calibration(
+        tokens=10,
+        scored=5,
+        scored_here=5,
+        share=0.5,
+        exact_perplexity=2.0,
+        dials=dict.fromkeys(dials.DIALS, cost),
+        scores=(1,),
+        low=2,
+    )
     assert found.at(2) is found
     assert set(found.at(4).dials.values()) == {DialCost(0.5, 0.9)}
     assert found.at(4).scores == found.scores

@@ -47,7 +47,7 @@ def answer(session: Session, most: int) -> None:
         if (session.store.path / speed_record.FILE).exists():
             return
         story = (Message("user", f"Tell me long story number {number} about a fox and a hill."),)
-        session.generate(story, Sampling(0, max_tokens=120), (), Quiet())
+        session.generate(story, Sampling(temperature=0, max_tokens=120), (), Quiet())
 
 
 @pytest.mark.alone("judges the speed of this machine")

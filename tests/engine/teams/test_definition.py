@@ -60,11 +60,16 @@ def teams(draw: Any) -> Team:
         tell = draw(TEXTS.filter(lambda t: "{" not in t)) + draw(st.sampled_from(["", "{message}", "{last} {odd}"]))
         steps.append(
             TeamStep(
-                name, draw(st.sampled_from(["", "builtin"])), tell,
-                draw(st.sampled_from([(), ("yes", "no")])), draw(st.sampled_from([(), (condition,)])),
-                draw(st.sampled_from([NEXT, FINISH, *later])), number > 0 and draw(st.booleans()), draw(st.booleans()),
+                name=name,
+                model=draw(st.sampled_from(["", "builtin"])),
+                tell=tell,
+                choices=draw(st.sampled_from([(), ("yes", "no")])),
+                when=draw(st.sampled_from([(), (condition,)])),
+                then=draw(st.sampled_from([NEXT, FINISH, *later])),
+                note=number > 0 and draw(st.booleans()),
+                history=draw(st.booleans()),
             )
-        )  # fmt: skip
+        )
     return Team(draw(NAMES.filter(team_id)), tuple(steps), draw(TEXTS))
 
 

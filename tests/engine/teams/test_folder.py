@@ -13,7 +13,7 @@ from engine.teams import folder
 from engine.teams.definition import Team, TeamStep
 
 SHIPPED = ["answer-in-my-language", "code-or-talk", "draft-and-check"]
-MINE = Team("Mine", (TeamStep("One", "x"), TeamStep("Two")))
+MINE = Team("Mine", (TeamStep(name="One", model="x"), TeamStep(name="Two")))
 
 
 @pytest.fixture(autouse=True)

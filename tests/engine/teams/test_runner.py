@@ -89,7 +89,7 @@ def test_only_what_nothing_can_follow_is_final() -> None:
 
 
 def test_history_is_seen_only_where_wanted() -> None:
-    run = TeamRun(Team("T", (TeamStep("A", history=False), TeamStep("B", tell="And {A}?"))), user("q"))
+    run = TeamRun(Team("T", (TeamStep(name="A", history=False), TeamStep(name="B", tell="And {A}?"))), user("q"))
     first = run.next()
     assert first is not None
     assert [m.content for m in first.messages] == ["q"]
@@ -100,12 +100,14 @@ def test_history_is_seen_only_where_wanted() -> None:
 
 
 def test_what_fills_a_hole_is_not_looked_into() -> None:
-    team = Team("T", (TeamStep("A"), TeamStep("B", tell="{A} {message} {x} {0}")))
+    team = Team("T", (TeamStep(name="A"), TeamStep(name="B", tell="{A} {message} {x} {0}")))
     assert played(team, "{A}", {"A": "{message}"})[1]["B"] == "{message} {A} {x} {0}"
 
 
 def test_a_jump_leaves_out_what_lies_between() -> None:
-    team = Team("T", (TeamStep("A", then="C"), TeamStep("B"), TeamStep("C", then=FINISH), TeamStep("D")))
+    team = Team(
+        "T", (TeamStep(name="A", then="C"), TeamStep(name="B"), TeamStep(name="C", then=FINISH), TeamStep(name="D"))
+    )
     run, asked = played(team, "q", {})
     assert list(asked) == ["A", "C"]
     assert run.states == ["done", "skipped", "done", "skipped"]

@@ -61,13 +61,20 @@ def test_nobody_reads_less_than_the_bounds() -> None:
             for capacity in (40, 90, 170, 240):
                 least = least_bytes(visits, SIZES, capacity)
                 assert least > 0
-                knowing = Simulation(trace.shape, SIZES, capacity, BeladyPolicy(trace.shape, visits)).run(visits)
+                knowing = Simulation(
+                    shape=trace.shape, sizes=SIZES, capacity=capacity, policy=BeladyPolicy(trace.shape, visits)
+                ).run(visits)
                 assert least <= knowing.bytes_read
                 if thresholds.exact:
                     assert least <= 10 * belady_misses(visits, capacity // 10) <= knowing.bytes_read
                 for name in NAMES:
                     policy = make_policy(name, trace.shape)
-                    assert least <= Simulation(trace.shape, SIZES, capacity, policy).run(visits).bytes_read
+                    assert (
+                        least
+                        <= Simulation(shape=trace.shape, sizes=SIZES, capacity=capacity, policy=policy)
+                        .run(visits)
+                        .bytes_read
+                    )
 
 
 def test_a_cache_for_everything_reads_each_thing_once() -> None:
@@ -80,7 +87,11 @@ def test_a_cache_for_everything_reads_each_thing_once() -> None:
 def test_knowing_the_future_beats_not_knowing_it() -> None:
     trace = chance_trace(300)
     visits = visits_of(trace, Thresholds(0.5, 0.9))
-    knowing = Simulation(trace.shape, SIZES, 80, BeladyPolicy(trace.shape, visits)).run(visits)
+    knowing = Simulation(shape=trace.shape, sizes=SIZES, capacity=80, policy=BeladyPolicy(trace.shape, visits)).run(
+        visits
+    )
     for name in NAMES:
-        blind = Simulation(trace.shape, SIZES, 80, make_policy(name, trace.shape)).run(visits)
+        blind = Simulation(shape=trace.shape, sizes=SIZES, capacity=80, policy=make_policy(name, trace.shape)).run(
+            visits
+        )
         assert knowing.bytes_read < blind.bytes_read

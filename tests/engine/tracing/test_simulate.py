@@ -23,7 +23,9 @@ MIXED = Thresholds(0.5, 0.9)
 
 
 def run(trace: Trace, capacity: int, thresholds: Thresholds = EXACT) -> Outcome:
-    return Simulation(trace.shape, SIZES, capacity, Lru(trace.shape)).run(visits_of(trace, thresholds))
+    return Simulation(shape=trace.shape, sizes=SIZES, capacity=capacity, policy=Lru(trace.shape)).run(
+        visits_of(trace, thresholds)
+    )
 
 
 def test_coarse_raised_and_skipped_are_counted_in_bytes() -> None:
@@ -96,7 +98,9 @@ def test_a_replay_counts_what_the_runtime_counts(policy: str, thresholds: Thresh
     trace = recorder.trace()
     sizes = sizes_of(spec, 8)
     assert sizes.full == source.expert_bytes
-    simulation = Simulation(trace.shape, sizes, capacity, make_policy(policy, trace.shape, 0.5, weights))
+    simulation = Simulation(
+        shape=trace.shape, sizes=sizes, capacity=capacity, policy=make_policy(policy, trace.shape, 0.5, weights)
+    )
     outcome = simulation.run(visits_of(trace, thresholds))
     close = 0.08  # of some 200
     if prompt == 1:

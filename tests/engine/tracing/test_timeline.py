@@ -115,7 +115,7 @@ def test_the_file_holds_complete_events_in_named_rows(tmp_path: Path) -> None:
     timeline = Timeline()
     began = timeline._began
     timeline.entered(3, 1, began + 0.5)
-    timeline.chunk(1, ExpertKey(3, 7), (1, 2), Urgency.PREFETCH, 4096, began + 0.25, began + 0.75)
+    timeline.chunk(1, ExpertKey(3, 7), (1, 2), Urgency.PREFETCH, 4096, (began + 0.25, began + 0.75))
     timeline.waited(3, began + 0.5, began + 0.75)
     timeline.left(3, began + 1)
     timeline.save(tmp_path / "timeline.json")

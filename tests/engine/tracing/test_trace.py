@@ -20,7 +20,14 @@ from engine.tracing.trace import UNKNOWN, TraceConditions, load
 LAYERS = (1, 3)
 
 
-KNOWN = TraceConditions("a model", "balanced", Thresholds(0.6, 0.9), 4, ExpertSpec(48, 32, 8, 16, has_bias=True), low=4)
+KNOWN = TraceConditions(
+    model="a model",
+    dial="balanced",
+    thresholds=Thresholds(0.6, 0.9),
+    tier=4,
+    spec=ExpertSpec(48, 32, 8, 16, has_bias=True),
+    low=4,
+)
 
 
 def record(passes: list[int]) -> tuple[Recorder, list[tuple[int, torch.Tensor, torch.Tensor]]]:

@@ -14,14 +14,30 @@ def test_a_prompt_asks_once_for_each_expert_and_for_the_best_that_a_token_wants(
     ids = np.array([[[0, 3], [3, 5], [5, 3], [1, 0]]], np.uint16)
     weights = np.array([[[0.9, 0.1], [0.9, 0.1], [0.9, 0.1], [0.5, 0.5]]], np.float16)
     passes, positions = np.array([3, 1], np.int32), np.array([0, 3], np.int32)
-    trace = Trace((4,), 8, ids, weights, passes, np.zeros(4, np.int32), positions, positions == 0)
+    trace = Trace(
+        layers=(4,),
+        experts=8,
+        ids=ids,
+        weights=weights,
+        passes=passes,
+        token_ids=np.zeros(4, np.int32),
+        positions=positions,
+        begins=positions == 0,
+    )
     assert visits_of(trace, Thresholds(0.5, 0.6)) == [
-        TraceVisit(0, 4, [0, 3, 5], [2, 2, 2], [1, 3, 2], 3, True),
-        TraceVisit(0, 4, [1, 0], [2, 2], [1, 1], 1, False),
+        TraceVisit(row=0, layer=4, experts=[0, 3, 5], demands=[2, 2, 2], counts=[1, 3, 2], tokens=3, begins=True),
+        TraceVisit(row=0, layer=4, experts=[1, 0], demands=[2, 2], counts=[1, 1], tokens=1, begins=False),
     ]
     assert visits_of(trace, Thresholds(0.5, 0.95))[0].demands == [2, 2, 2]
     only_low = Trace(
-        (4,), 8, ids[:, :1], weights[:, :1], passes[1:], np.zeros(1, np.int32), positions[:1], positions[:1] == 0
+        layers=(4,),
+        experts=8,
+        ids=ids[:, :1],
+        weights=weights[:, :1],
+        passes=passes[1:],
+        token_ids=np.zeros(1, np.int32),
+        positions=positions[:1],
+        begins=positions[:1] == 0,
     )
     assert visits_of(only_low, Thresholds(0.5, 0.95))[0].demands == [2, 1]
 

@@ -20,7 +20,16 @@ def trace_of(
     count = len(choices)
     positions = np.array([at - max(s for s in (0, *starts) if s <= at) for at in range(count)], np.int32)
     tokens = np.arange(count, dtype=np.int32)
-    return Trace(tuple(range(layers)), experts, ids, gates, np.ones(count, np.int32), tokens, positions, positions == 0)
+    return Trace(
+        layers=tuple(range(layers)),
+        experts=experts,
+        ids=ids,
+        weights=gates,
+        passes=np.ones(count, np.int32),
+        token_ids=tokens,
+        positions=positions,
+        begins=positions == 0,
+    )
 
 
 def chance_trace(tokens: int, layers: int = 3, experts: int = 8, k: int = 2, seed: int = 0) -> Trace:
@@ -37,4 +46,13 @@ def chance_trace(tokens: int, layers: int = 3, experts: int = 8, k: int = 2, see
     weights = np.sort(chance.random((layers, tokens, k)).astype(np.float16))[..., ::-1]
     positions = np.arange(tokens, dtype=np.int32) % 25
     ones = np.ones(tokens, np.int32)
-    return Trace(tuple(range(layers)), experts, ids, weights, ones, ones, positions, positions == 0)
+    return Trace(
+        layers=tuple(range(layers)),
+        experts=experts,
+        ids=ids,
+        weights=weights,
+        passes=ones,
+        token_ids=ones,
+        positions=positions,
+        begins=positions == 0,
+    )

@@ -56,7 +56,7 @@ def test_the_bits_of_the_processor_for_any_shape(
     hidden: int, intermediate: int, top: int, group: int, has_gate: bool, has_bias: bool, tokens: int, kind: str,
     how: str, seed: int,
 ) -> None:  # fmt: skip
-    spec = ExpertSpec(hidden, intermediate, top, group, has_gate or kind in SWIGLU_KINDS, has_bias)
+    spec = ExpertSpec(hidden, intermediate, top, group, has_gate=has_gate or kind in SWIGLU_KINDS, has_bias=has_bias)
     experts = random_experts(spec, 3, list(spec.tiers), seed)
     torch.manual_seed(seed)
     x, ids = torch.randn(tokens, hidden), routed(tokens, 2, 3, seed)

@@ -164,7 +164,13 @@ def test_the_choice_of_experts_has_the_processors_bits(
 ) -> None:
     torch.manual_seed(seed)
     spec = Routing(
-        experts, min(k, experts), score, normalize=normalize, normalize_eps=1e-20, normalize_min=1e-9, scale=1.5
+        experts=experts,
+        top_k=min(k, experts),
+        score=score,
+        normalize=normalize,
+        normalize_eps=1e-20,
+        normalize_min=1e-9,
+        scale=1.5,
     )
     logits = torch.randn(experts)
     logits = logits.round() if coarse else logits  # many equals
@@ -176,13 +182,13 @@ def test_the_choice_of_experts_has_the_processors_bits(
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 0.0])
 def test_scores_that_are_no_numbers_choose_as_on_the_processor(score: str, value: float) -> None:
     logits = torch.full((40,), value)
-    assert same_route(Card(), Routing(40, 5, score, normalize=True), logits)
+    assert same_route(Card(), Routing(experts=40, top_k=5, score=score, normalize=True), logits)
     logits[7:] = torch.randn(33)
-    assert same_route(Card(), Routing(40, 12, score), logits)
+    assert same_route(Card(), Routing(experts=40, top_k=12, score=score), logits)
 
 
 def test_as_many_experts_as_there_may_be() -> None:
-    assert same_route(Card(), Routing(1024, 64, "softmax", normalize=True), torch.randn(1024))
+    assert same_route(Card(), Routing(experts=1024, top_k=64, score="softmax", normalize=True), torch.randn(1024))
 
 
 # ---- heads and attention -------------------------------------------------------------------------------------------
@@ -264,10 +270,20 @@ def test_finished_heads_and_their_rows_have_the_processors_bits(
     half = min(half, dim // 2)
     angles = torch.randn(half)
     spec = Heads(
-        heads, kv, dim, norm_kind, 1e-6, last, torch.randn(dim) if norm_kind else None,
-        torch.randn(dim) if norm_kind else None, 0.9 if clip else None, (angles.cos(), angles.sin()) if half else None,
-        interleaved, values, reuse,
-    )  # fmt: skip
+        heads=heads,
+        kv_heads=kv,
+        dim=dim,
+        norm=norm_kind,
+        eps=1e-6,
+        norm_last=last,
+        q_scale=torch.randn(dim) if norm_kind else None,
+        k_scale=torch.randn(dim) if norm_kind else None,
+        clip=0.9 if clip else None,
+        rope=(angles.cos(), angles.sin()) if half else None,
+        interleaved=interleaved,
+        norm_values=values,
+        reuse_keys=reuse,
+    )
     sequence = Sequence_(kv, dim, rows, torch.float32 if wide else torch.bfloat16)
     x, own = torch.randn((heads + kv) * dim), torch.randn(kv * dim)
     ours = finish(Card(FLAVOURS[seed % 2], seed=seed), spec, x, own, sequence)
@@ -283,7 +299,7 @@ def test_a_row_of_bf16_keeps_what_is_not_a_number() -> None:
     sequence = Sequence_(1, 64, 0, torch.bfloat16)
     x, own = torch.zeros(128), torch.zeros(64)
     x[64], own[5], own[6] = float("nan"), float("inf"), 3.3e38
-    _, _, (keys, values) = finish(Card(), Heads(1, 1, 64), x, own, sequence)
+    _, _, (keys, values) = finish(Card(), Heads(heads=1, kv_heads=1, dim=64), x, own, sequence)
     assert keys[0, 0].isnan()
     assert values[0, 5] == float("inf")
     assert torch.equal(values[0, 6], own[6].bfloat16())

@@ -99,7 +99,7 @@ def routes(module: Module) -> None:
         logits = torch.randn(70, generator=torch.Generator().manual_seed(0)).round()
         for value in (0.0, float("nan")):
             logits[65] = value
-            spec = op_graph.Routing(70, 5, score, normalize=True)
+            spec = op_graph.Routing(experts=70, top_k=5, score=score, normalize=True)
             assert tests.same_route(Card(module=module), spec, logits), "other values"
 
 
@@ -117,7 +117,18 @@ def finishes(module: Module) -> None:
     torch.manual_seed(0)
     angles, sequence = torch.randn(20), tests.Sequence_(2, 64, 3, torch.bfloat16)
     spec = op_graph.Heads(
-        3, 2, 64, "head", 1e-6, False, torch.randn(64), torch.randn(64), 0.9, (angles.cos(), angles.sin()), False, True
+        heads=3,
+        kv_heads=2,
+        dim=64,
+        norm="head",
+        eps=1e-6,
+        norm_last=False,
+        q_scale=torch.randn(64),
+        k_scale=torch.randn(64),
+        clip=0.9,
+        rope=(angles.cos(), angles.sin()),
+        interleaved=False,
+        norm_values=True,
     )
     x, own = torch.randn(5 * 64), torch.randn(2 * 64)
     found, values, rows = tests.finish(Card(module=module), spec, x, own, sequence)

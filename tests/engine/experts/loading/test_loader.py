@@ -337,9 +337,9 @@ def test_every_chunk_is_told_to_the_listener(disk: SlowDisk, opened: Open) -> No
     now = time.perf_counter()
 
     def listener(
-        reader: int, key: ExpertKey, parts: Sequence[int], urgency: Urgency, nbytes: int, start: float, end: float
+        reader: int, key: ExpertKey, parts: Sequence[int], urgency: Urgency, nbytes: int, when: tuple[float, float]
     ) -> None:
-        assert now <= start <= end <= time.perf_counter()
+        assert now <= when[0] <= when[1] <= time.perf_counter()
         assert parts == (0, 1, 2)
         heard.append((reader, key.expert, urgency, nbytes))
 

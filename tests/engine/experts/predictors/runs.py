@@ -19,7 +19,7 @@ def random_gates(rows: int, seed: int = 0) -> list[Gate]:
     gates = []
     for _ in range(rows):
         scale = np.exp(floats(HIDDEN))
-        gates.append(Gate(floats(EXPERTS, HIDDEN), floats(EXPERTS), scale, given_scale=scale))
+        gates.append(Gate(weight=floats(EXPERTS, HIDDEN), bias=floats(EXPERTS), scale=scale, given_scale=scale))
     return gates
 
 

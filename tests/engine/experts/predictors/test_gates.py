@@ -49,8 +49,15 @@ def test_a_norm_that_shifts_and_one_that_silences_a_channel_are_folded_too() -> 
     random = np.random.default_rng(5)
     scale, shift = np.exp(random.standard_normal(HIDDEN)).astype(np.float32), np.full(HIDDEN, 0.3, np.float32)
     scale[3] = 0
-    first = Gate(random_gates(1)[0].weight, None, scale, shift, scale, shift)
-    second = Gate(random_gates(1, 7)[0].weight, None, np.where(scale, 2 / np.maximum(scale, 0.1), 0), 2 * shift)
+    first = Gate(
+        weight=random_gates(1)[0].weight, bias=None, scale=scale, shift=shift, given_scale=scale, given_shift=shift
+    )
+    second = Gate(
+        weight=random_gates(1, 7)[0].weight,
+        bias=None,
+        scale=np.where(scale, 2 / np.maximum(scale, 0.1), 0),
+        shift=2 * shift,
+    )
     x = random.standard_normal(HIDDEN).astype(np.float32)
     [[linear], []] = stacked([first, second], 1)
     assert second.scale is not None

@@ -49,7 +49,7 @@ class Model:
 
     def __init__(self, side: Side, depth: int) -> None:
         self._cache, self._pending, self._depth = side.runtime.cache, side.runtime.pending, depth
-        self.stats = PrefetchStats([0] * depth, [0] * depth)
+        self.stats = PrefetchStats(said=[0] * depth, right=[0] * depth)
         self._row = -1
         self._near: list[ExpertKey] = []
         self._first: list[int] = []

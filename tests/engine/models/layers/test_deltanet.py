@@ -40,7 +40,16 @@ def _pair(case, kind="f32"):
         for name, parameter in oracle.named_parameters():
             if name != "A_log":
                 parameter.copy_(torch.randn_like(parameter) * 0.15 + (1 if parameter.dim() == 1 else 0))
-    spec = DeltaNetSpec("attn", 2, v_heads, 8, 6, 4, 1e-5, fused=case.startswith("grouped"))
+    spec = DeltaNetSpec(
+        prefix="attn",
+        k_heads=2,
+        v_heads=v_heads,
+        k_dim=8,
+        v_dim=6,
+        kernel=4,
+        norm_eps=1e-5,
+        fused=case.startswith("grouped"),
+    )
     weights = Tensors({f"attn.{name}": tensor for name, tensor in oracle.state_dict().items()})
     return config, oracle, DeltaNet(spec, weights, 32, WeightFormat(kind))
 

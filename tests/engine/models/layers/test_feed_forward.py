@@ -48,8 +48,8 @@ def test_a_fused_projection_is_gate_then_up() -> None:
     gate, up, down, x = torch.randn(12, 8), torch.randn(12, 8), torch.randn(8, 12), torch.randn(3, 8)
     split = Tensors({"m.gate_proj.weight": gate, "m.up_proj.weight": up, "m.down_proj.weight": down})
     fused = Tensors({"m.in.weight": torch.cat((gate, up)), "m.out.weight": down})
-    wanted = DenseMlp(DenseMlpSpec("m", 12), split, F32).forward(x, x)
-    spec = DenseMlpSpec("m", 12, fused=True, up="in", down="out")
+    wanted = DenseMlp(DenseMlpSpec(prefix="m", intermediate=12), split, F32).forward(x, x)
+    spec = DenseMlpSpec(prefix="m", intermediate=12, fused=True, up="in", down="out")
     assert torch.allclose(DenseMlp(spec, fused, F32).forward(x, x), wanted, atol=1e-5)
 
 
@@ -68,7 +68,7 @@ def test_the_shared_expert_waits_until_the_routed_ones_were_asked_for(monkeypatc
         return forward(self, h, residual)
 
     monkeypatch.setattr(DenseMlp, "forward", spied)
-    shared = SharedExpertSpec(DenseMlpSpec("s", 12), gate="sg")
+    shared = SharedExpertSpec(DenseMlpSpec(prefix="s", intermediate=12), gate="sg")
     spec = MoeSpec(RouterSpec("g", 4, 2, "softmax"), ExpertsSpec(4, 8, 12), shared)
     tensors = Tensors({
         "g.weight": torch.randn(4, 8), "sg.weight": torch.zeros(1, 8), "s.gate_proj.weight": torch.randn(12, 8),

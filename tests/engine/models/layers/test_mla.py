@@ -47,9 +47,18 @@ def _pair(case, dense=F32):
             parameter.copy_(torch.randn_like(parameter) * 0.3 + (1 if parameter.dim() == 1 else 0))
     bias = config.attention_bias
     spec = MlaSpec(
-        "attn", 4, config.q_lora_rank, 16, 12, 8, 10, 20**-0.5, a_bias=bias, o_bias=bias,
+        prefix="attn",
+        heads=4,
+        q_rank=config.q_lora_rank,
+        kv_rank=16,
+        nope_dim=12,
+        rope_dim=8,
+        v_dim=10,
+        scale=20**-0.5,
+        a_bias=bias,
+        o_bias=bias,
         rope=RopeSpec(8, 10_000.0, interleaved=getattr(config, "rope_interleave", True)),
-    )  # fmt: skip
+    )
     weights = Tensors({f"attn.{name}": tensor for name, tensor in oracle.state_dict().items()})
     return oracle, rotary, Mla(spec, weights, 32, dense)
 
