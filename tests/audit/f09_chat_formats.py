@@ -28,7 +28,7 @@ def examine() -> Finding:
             if chat.levels != maker.levels or not _stops(chat, maker):
                 wrong.append(f"{maker.name}: levels {chat.levels}, ends {sorted(chat.stop_ids)}")
             for level in ("", *maker.levels):
-                talk = Chat(id=chat, title=level or None)
+                talk = Chat(chat, level or None)
                 thinks = maker.thinks and level != "off"
                 for at, (thought, said) in enumerate(_SAID):
                     prompt = talk.ask("And now?")

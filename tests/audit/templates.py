@@ -67,7 +67,7 @@ def examine(path: Path, spare: Path) -> Row:
 
 def _call(row: Row, chat: ChatFormat) -> None:
     """A thought, a call, its result: does the call come back, and the thought with it?"""
-    talk = Chat(id=chat, title=chat.levels[-1] if chat.levels else None)
+    talk = Chat(chat, chat.levels[-1] if chat.levels else None)
     talk.ask("Which colour is the sky?")
     call = ToolCall(
         "look_up", {"where": "there"}, "functions.look_up:0" if "functions." in chat.template else "abcdefghi"
@@ -81,7 +81,7 @@ def _call(row: Row, chat: ChatFormat) -> None:
 
 
 def _talk(row: Row, chat: ChatFormat, thinking: str | None, tokens: bool) -> None:
-    talk = Chat(id=chat, title=thinking)
+    talk = Chat(chat, thinking)
     thinks = thinking != "off" and bool(chat.speech.declaration.thoughts or chat.speech.declaration.header[0])
     where = f"{thinking or 'by itself'}, {'tokens' if tokens else 'spelled'}"
     for turn, (thought, answer) in enumerate(zip(_THOUGHTS, _ANSWERS)):

@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     run.add_argument("arguments", nargs="*", metavar="-- ARGUMENTS")
     options = parser.parse_args(arguments)
     try:
-        machine = Machine(cores=options.cache.absolute(), memory=options.mirror)
+        machine = Machine(options.cache.absolute(), options.mirror)
     except NoSystem as error:
         print(error, file=sys.stderr)
         return NO_SYSTEM

@@ -181,7 +181,7 @@ def test_a_call_is_fed_back_as_a_call_once_it_was_answered(tmp_path: Path) -> No
     from tests.engine.generation.mouths import Chat
 
     chat = model(tmp_path / "m", BY_NAME["Qwen3-30B-A3B"].template)
-    talk = Chat(id=chat)
+    talk = Chat(chat)
     talk.ask("Weather?")
     talk.say('<think>\nhm\n</think>\n\nI look.\n<tool_call>\n{"name": "weather", "arguments": {}}\n</tool_call>')
     assert "[weather]" in talk.result("", "Rain.")

@@ -41,7 +41,7 @@ def test_three_turns_at_every_level(maker: Maker, tokens: bool, tmp_path: Path) 
     if not tokens and chat.speech.declaration.header[0]:
         return  # a header is made of tokens or is none
     for level in ("", *maker.levels):
-        talk = Chat(id=chat, title=level or None)
+        talk = Chat(chat, level or None)
         thinks = maker.thinks and level != "off"
         for turn, (asked, thought, answer) in enumerate(zip(ASKED, THOUGHTS, ANSWERS)):
             prompt = talk.ask(asked)
@@ -60,7 +60,7 @@ def test_three_turns_at_every_level(maker: Maker, tokens: bool, tmp_path: Path) 
 @thinking
 def test_what_streams_is_never_a_mark_and_adds_up(maker: Maker, tmp_path: Path) -> None:
     chat = model(tmp_path / "m", maker.template, tokens=maker.family == "gpt-oss")
-    talk = Chat(id=chat, title=maker.levels[-1] if maker.levels else None)
+    talk = Chat(chat, maker.levels[-1] if maker.levels else None)
     talk.ask(ASKED[0])
     raw = reply(chat, talk.state, THOUGHTS[0], ANSWERS[0])
     text, reader, tokens = heard(chat, raw, talk.state)
@@ -75,7 +75,7 @@ def test_what_streams_is_never_a_mark_and_adds_up(maker: Maker, tmp_path: Path) 
 @thinking
 def test_a_thought_in_a_loop_of_tools_is_kept_where_the_family_keeps_it(maker: Maker, tmp_path: Path) -> None:
     chat = model(tmp_path / "m", maker.template)
-    talk = Chat(id=chat, title=maker.levels[-1] if maker.levels else None)
+    talk = Chat(chat, maker.levels[-1] if maker.levels else None)
     talk.ask(ASKED[0])
     said = talk.answer(THOUGHTS[0], "I look.")
     talk.messages[-1] = Message(
@@ -92,7 +92,7 @@ def test_a_thought_in_a_loop_of_tools_is_kept_where_the_family_keeps_it(maker: M
 @every
 def test_an_answer_that_was_cut_goes_on_where_it_was(maker: Maker, tmp_path: Path) -> None:
     chat = model(tmp_path / "m", maker.template)
-    talk = Chat(id=chat, title=maker.levels[-1] if maker.levels else None)
+    talk = Chat(chat, maker.levels[-1] if maker.levels else None)
     talk.ask(ASKED[0])
     raw = reply(chat, talk.state, THOUGHTS[0] if maker.thinks else "", ANSWERS[0])
     whole, _, tokens = heard(chat, raw, talk.state)
@@ -141,7 +141,7 @@ def test_answers_keep_their_tokens_where_the_template_writes_them_again(tmp_path
     for name in names:
         maker = BY_NAME[name]
         chat = model(tmp_path / name, maker.template)
-        talk = Chat(id=chat)
+        talk = Chat(chat)
         talk.ask(ASKED[0])
         said = reply(chat, talk.state, "", "odd words")
         odd = tuple(chat.encode(said)[:-2] + chat.encode("wo") + chat.encode("rds"))

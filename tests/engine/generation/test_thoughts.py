@@ -169,7 +169,7 @@ def test_a_release_that_puts_a_suffix_to_its_tokens(tmp_path: Path) -> None:
     suffixed = re.sub(r"(<｜(?:hy|reasoning)_\w+)｜>", r"\1:opensource｜>", suffixed)
     chat = model(tmp_path / "m", suffixed + "{# HYTK = ':opensource' #}")
     assert chat.tokenizer.token_to_id("<｜hy_eos:opensource｜>") in chat.stop_ids
-    talk = Chat(id=chat, title="high")
+    talk = Chat(chat, "high")
     assert "<think:opensource>" in talk.ask("Hi")
     assert talk.state == THOUGHT
     assert talk.say("hm</think:opensource>Yes.") == "<think>\nhm\n</think>\n\nYes."
@@ -183,7 +183,7 @@ def test_deepseek_without_a_template_is_given_one(tmp_path: Path) -> None:
     chat = ChatFormat(tmp_path / "m")
     assert (bool(chat.template), chat.levels, chat.usual) == (True, ("off", "on"), "off")
     for level in chat.levels:
-        talk = Chat(id=chat, title=level, system="Be brief.")
+        talk = Chat(chat, level, system="Be brief.")
         assert talk.ask("Hi").endswith(
             "Be brief.<｜User｜>Hi<｜Assistant｜>" + ("<think>" if level == "on" else "</think>")
         )
