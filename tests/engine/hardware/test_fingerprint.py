@@ -23,6 +23,8 @@ LAPTOP = Fingerprint(
     disk="ext4 1234",
 )
 RATES = Rates(
+    4e10, 8, (DiskPoint(1 << 20, 4, True, 3e9),), {2: 0.8, 4: 0.9}, {64: 1e12}, {"card": (2e10, 2e11)}, seconds=9, when=7
+)
     4e10,
     8,
     (DiskPoint(1 << 20, 4, True, 3e9),),
