@@ -350,7 +350,7 @@ class Conversation(QObject):
             self._end(answer, answer.finished("cancelled", None))
             return
         fields = self.team.fields(answer, self.thinking)
-        answer.command = self._link.ask(protocol.Generate, partial(self._on_event, answer), *fields)
+        answer.command = self._link.ask(partial(protocol.Generate, **fields), partial(self._on_event, answer))
 
     def _question_refused(self, answer: RunningAnswer, new: bool, problem: Problem) -> None:
         """Undo on the page what the disk refused, and return the text to the composer."""

@@ -25,17 +25,18 @@ class TeamChoice:
         """Have another answer, or none."""
         self.id, self.title = team, title
 
-    def fields(self, answer: RunningAnswer, thinking: str) -> tuple[Any, ...]:
-        """Fields of Generate, in their order; the open model goes on with an answer that was cut off, whoever is
-        chosen.
-        """
+    def fields(self, answer: RunningAnswer, thinking: str) -> dict[str, Any]:
+        """Fields of Generate; the open model goes on with an answer that was cut off, whoever is chosen."""
         style, messages = answer.style, [*answer.turns, answer.message] if answer.goes_on else answer.turns
-        fields = (
-            prompt_messages(messages, style.system), dict(style.sampling), style.stop, answer.goes_on, thinking,
-            str(answer.message.chat_id),
-        )  # fmt: skip
+        fields: dict[str, Any] = {
+            "messages": prompt_messages(messages, style.system), "sampling": dict(style.sampling), "stop": style.stop,
+            "continue_last": answer.goes_on, "thinking": thinking, "chat": str(answer.message.chat_id),
+        }  # fmt: skip
         if not self.id or answer.goes_on:
             return fields
         common, own = self.settings()
         attached = bool(answer.turns and answer.turns[-1].attachments)
-        return *fields, protocol.FREE, False, f"{protocol.TEAM_PREFIX}{self.id}", common, own, attached
+        return {
+            **fields, "model": f"{protocol.TEAM_PREFIX}{self.id}", "settings": common, "models": own,
+            "attached": attached,
+        }  # fmt: skip

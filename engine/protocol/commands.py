@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Protocol
 
 from engine.generation.messages import FREE, AnswerOptions, Look, Message
@@ -51,7 +51,7 @@ class Watch(Command):
     look: Look
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Generate(Command):
     """Answer a chat with the loaded model. sampling: names of settings.SAMPLING. Done.result: Stats.
 
@@ -74,6 +74,7 @@ class Generate(Command):
     continue_last: bool = False
     thinking: bool | str | None = None
     chat: str = ""
+    _: KW_ONLY
     options: AnswerOptions = FREE
     background: bool = False
     model: str = ""

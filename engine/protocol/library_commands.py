@@ -221,7 +221,7 @@ class DescribeModel(Command):
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PullModel(Command):
     """Put a model on its way from the hub into the library. Done.result: Transfer, which TransferChanged then tells of.
 

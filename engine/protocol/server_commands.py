@@ -10,7 +10,7 @@ from engine.protocol.events import Event
 from engine.translatable import NO_TEXT, Translatable
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class StartServer(Command):
     """Let other programs ask at this address; a server that runs is started anew. Done.result: ServerState.
 

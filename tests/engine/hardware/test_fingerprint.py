@@ -22,18 +22,8 @@ LAPTOP = Fingerprint(
     torch="2.13",
     disk="ext4 1234",
 )
-RATES = Rates(
-    4e10, 8, (DiskPoint(1 << 20, 4, True, 3e9),), {2: 0.8, 4: 0.9}, {64: 1e12}, {"card": (2e10, 2e11)}, seconds=9, when=7
-)
-    4e10,
-    8,
-    (DiskPoint(1 << 20, 4, True, 3e9),),
-    {2: 0.8, 4: 0.9},
-    {64: 1e12},
-    {"card": (2e10, 2e11)},
-    seconds=9,
-    when=7,
-)
+CARDS = {"card": (2e10, 2e11)}
+RATES = Rates(4e10, 8, (DiskPoint(1 << 20, 4, True, 3e9),), {2: 0.8, 4: 0.9}, {64: 1e12}, CARDS, seconds=9, when=7)
 
 
 def test_rates_come_back_as_they_were(tmp_path: Path) -> None:
