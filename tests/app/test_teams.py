@@ -122,8 +122,8 @@ def test_stop_and_a_failure_keep_what_was_said(launch_real: Callable[[], Applica
     for _ in range(10):  # each token ends the step by chance, perhaps before the stop
         with qtbot.waitSignal(conversation.answers.step_text_added, timeout=1000 * LONGEST):
             underhill.window.composer.sent.emit("Tell me a long story.", ())
-        with qtbot.waitSignal(conversation.finished, timeout=1000 * LONGEST):
-            conversation.stop()
+        conversation.stop()
+        qtbot.waitUntil(lambda: not conversation.working)
         if conversation.messages[-1].finish == "cancelled":
             break
     message = conversation.messages[-1]
