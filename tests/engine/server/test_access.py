@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
+import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +20,9 @@ from engine import limits
 from engine.protocol import Failed, Kind, StartServer
 from tests.engine.server.serving import Serving
 from tests.waiting import LONGEST
+
+if sys.platform != "win32":
+    import resource
 
 pytestmark = pytest.mark.long
 
@@ -166,6 +172,46 @@ def test_no_more_connections_are_open_than_are_counted_on(serving: Serving) -> N
     finally:
         for one in held:
             one.close()
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """A process may open more than the usual 1,024 files."""
+    if sys.platform == "win32":
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard != resource.RLIM_INFINITY else 65536, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_thousand_connections_that_say_nothing_whole_take_no_memory_and_delay_no_chat(
+    serving: Serving, many_files: None
+) -> None:
+    alone = serving.chat("Tell me a story about a cat.")
+    process = psutil.Process()
+    before = process.memory_info().rss
+    held: list[socket.socket] = []
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            chat = pool.submit(serving.chat, "Tell me a story about a cat.", max_tokens=200)
+            for n in range(1000):
+                held.append(socket.create_connection(("127.0.0.1", serving.port), LONGEST))
+                with contextlib.suppress(OSError):  # one too many is closed at once
+                    held[-1].sendall(f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nX-{n}: ".encode())
+            assert chat.result(LONGEST).text.startswith(alone.text)
+        assert process.memory_info().rss - before < 60 << 20
+        assert serving.chat("Tell me a story about a cat.").text == alone.text
+    finally:
+        for one in held:
+            one.close()
+    end = time.monotonic() + LONGEST
+    while time.monotonic() < end:  # once those have gone there is room for others
+        with contextlib.suppress(httpx.TransportError):
+            assert get(serving, "/health").status_code == 200
+            return
+    pytest.fail("Nobody was let in any more.")
 
 
 def test_more_requests_than_may_wait_are_told_when_to_come_again(
