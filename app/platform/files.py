@@ -13,6 +13,7 @@ from app.i18n.translate import problem, tr
 from engine import private_files, protocol, regular_file
 
 _SCHEMES = ("http", "https", "mailto")  # a model may write any link, and some start programs
+_LONGEST_NAME = 255  # of all file systems: bytes on Linux, UTF-16 units on Windows
 
 
 def file_error(path: Path, cause: Exception) -> protocol.UnderhillError | None:
@@ -21,7 +22,7 @@ def file_error(path: Path, cause: Exception) -> protocol.UnderhillError | None:
     if isinstance(cause, regular_file.NotAFile):
         sentence = tr("{file} is a device, not a file.", file=name)
         action = tr("Choose another file.")
-    elif isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG:
+    elif _is_too_long(path, cause):
         sentence = tr("The path of {file} is too long.", file=f"{name[:60]}…")
         action = tr("Move the file to another folder or shorten its name.")
     elif _is_folder(path):
@@ -32,6 +33,12 @@ def file_error(path: Path, cause: Exception) -> protocol.UnderhillError | None:
     else:
         return None
     return problem(kind, sentence, action)
+
+
+def _is_too_long(path: Path, cause: Exception) -> bool:
+    """Windows says of a name that is too long what it says of one that is not there."""
+    refused = isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG
+    return refused or any(len(part) > _LONGEST_NAME for part in path.parts)
 
 
 def _is_folder(path: Path) -> bool:

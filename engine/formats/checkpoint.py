@@ -41,9 +41,8 @@ def is_small(name: str) -> bool:
 
 def small_files(path: Path) -> tuple[Path, ...]:
     """The files to copy into the store, sorted by name."""
-    return tuple(
-        sorted(p for p in path.iterdir() if is_small(p.name) and is_regular(p) and p.stat().st_size <= COMPANION_BYTES)
-    )
+    small = [p for p in path.iterdir() if is_small(p.name) and is_regular(p) and p.stat().st_size <= COMPANION_BYTES]
+    return tuple(sorted(small, key=lambda p: p.name))  # paths of Windows sort without regard to case
 
 
 def origin(path: Path) -> tuple[str, str]:
