@@ -2,7 +2,7 @@
 # Runs a command in a Debian system with Wine, of which nothing stays but what was put into /w/out. Needs root.
 #   enter.sh SYSTEM PYTHON TREE LIBRARY SCRATCH OUT COMMAND...
 # SYSTEM: the system's folder. PYTHON: that of python.exe, in there /w/python. TREE: the checkout, in there /w/tree with
-# the DLL of LIBRARY in its place, /w/library; what is written there is not kept. SCRATCH: an empty folder on a disk. OUT: /w/out.
+# the DLLs of LIBRARY in their places, /w/library; what is written there is not kept. SCRATCH: an empty folder on a disk. OUT: /w/out.
 set -eu
 [ "${UNSHARED:-}" ] || UNSHARED=yes exec unshare --mount --pid --ipc --fork --kill-child sh "$0" "$@"
 system=$1 python=$2 tree=$3 library=$4 scratch=$5 out=$6
@@ -18,6 +18,7 @@ over "$tree" tree "$root/w/tree"
 mkdir -p "$root/w/out" "$root/w/library"
 mount --bind "$library" "$root/w/library"
 [ ! -e "$library/underhill_kernels.dll" ] || cp "$library/underhill_kernels.dll" "$root/w/tree/engine/native/src/"
+[ ! -e "$library/machine.dll" ] || cp "$library/machine.dll" "$root/w/tree/tests/engine/cuda/ptx/"
 mount --bind "$out" "$root/w/out"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"

@@ -27,6 +27,7 @@ SUITE = "trixie"  # its Wine is 10.0; with 8.0, which bookworm has, PyTorch is n
 PACKAGES = ["wine", "wine64", "fonts-wine", "fonts-dejavu-core", "xvfb", "xauth", "xdotool", "imagemagick"]
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 INSIDE = "test_pool.c"  # uses what a finished library does not show
+PTX = TREE / "tests" / "engine" / "cuda" / "ptx"  # a card that plays PTX, in C
 MINGW = "x86_64-w64-mingw32-gcc-posix"
 TARGET = "x86_64-windows-gnu"  # as zig names it
 UNNEEDED = {
@@ -70,7 +71,12 @@ class Machine:
         locks = [REQUIREMENTS / f"{name}.txt" for name in ("uv", "compiler")]
         self._tools = self._made("tools", [HERE / "tools.txt", *locks], [sys.version], self._make_tools)
         native = TREE / "engine" / "native"
-        sources = [native / "build.py", *sorted((native / "src").glob("*.[cht]*")), *SELF_TEST]
+        sources = [
+            native / "build.py",
+            *sorted((native / "src").glob("*.[cht]*")),
+            *SELF_TEST,
+            *sorted(PTX.glob("*.[ch]")),
+        ]
         self._library = self._made("library", sources, [TARGET, *self._compiler], self._make_library)
         locks = [REQUIREMENTS / f"{name}.txt" for name in ("runtime", "torch-general", "dev")]
         own = [HERE / "requirements.txt", HERE / "build_shims.py", *sorted((HERE / "shims").iterdir())]
@@ -180,6 +186,8 @@ class Machine:
         test = [*(str(path) for path in SELF_TEST if path.suffix == ".c"), str(library)]
         more = options(True, self._compiler != [MINGW])
         _call([*self._compiler, *more, "-O2", "-I", str(include), *test, "-o", str(folder / "selftest.exe")])
+        card = ["-O2", "-shared", "-std=c11", "-ffp-contract=off", "-I", str(include), str(PTX / "machine.c")]
+        _call([*self._compiler, *card, "-o", str(folder / "machine.dll")])
 
     def _make_python(self, folder: Path) -> None:
         packages = folder / "Lib" / "site-packages"

@@ -7,7 +7,6 @@ import json
 import mmap
 import os
 import random
-import signal
 import subprocess
 import sys
 import textwrap
@@ -249,7 +248,6 @@ def start(source: Path, destination: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is for POSIX")
 def test_killed_at_several_points_it_ends_in_the_same_bytes(source: Path, whole: Path, tmp_path: Path) -> None:
     destination = tmp_path / "model"
     for reports in (3, 9, 16):
@@ -258,7 +256,7 @@ def test_killed_at_several_points_it_ends_in_the_same_bytes(source: Path, whole:
         for _ in range(reports):
             if not process.stdout.readline():
                 break
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.communicate()
     import_checkpoint(source, destination)
     assert contents(destination) == contents(whole)

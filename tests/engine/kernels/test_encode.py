@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels.encode import RULE, Encoded, NativeEncoder, NotFinite
-from engine.native.library import ISAS, isas
+from engine.native.library import isas
 from engine.quantization.tiles import unpack_codes
 from engine.record.layout import LINE, PLANE_BITS, ROWS_PER_TILE, TIERS, aligned
+from tests.engine.kernels.conftest import ISAS_HERE
 from tests.engine.quantization.reference import quantize_matrix, unpack_params
 
 
@@ -72,7 +73,7 @@ def make(native_library: Path) -> Callable[[str], NativeEncoder]:
     return lambda isa: NativeEncoder(isa, native_library)
 
 
-@pytest.fixture(params=ISAS)
+@pytest.fixture(params=ISAS_HERE)
 def encoder(request: pytest.FixtureRequest, native_library: Path) -> NativeEncoder:
     if request.param not in isas(native_library):
         pytest.skip(f"this processor has no {request.param}")

@@ -54,6 +54,7 @@ def test_what_computes_is_said_in_a_sentence(native_library: Path) -> None:
     assert set(NAMES) == set(ISAS)
 
 
+@pytest.mark.skipif(not build.commands(), reason="needs a compiler")
 def test_a_failing_compiler_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

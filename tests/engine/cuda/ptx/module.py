@@ -85,6 +85,8 @@ def machine() -> ctypes.CDLL:
     folder = Path(tempfile.gettempdir()) / f"underhill-ptx-machine-{os.getuid() if hasattr(os, 'getuid') else 0}"
     folder.mkdir(mode=0o700, exist_ok=True)
     library = folder / f"machine-{digest}.so"
+    if os.name == "nt" and not commands():
+        library = _HERE / "machine.dll"  # tests.windows puts it there
     if not library.exists():
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             made = Path(scratch) / library.name

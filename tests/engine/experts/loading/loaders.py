@@ -87,7 +87,7 @@ class Opened(Asked):
             try:
                 return disk.file.read(offset, [memoryview(array).cast("B") for array in arrays])
             except OSError as cause:
-                error[0] = cause.errno
+                error[0] = getattr(cause, "winerror", None) or cause.errno
                 return -1
 
         super().__init__(disk, readers, PAGE, ReadHook(read))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import os
 import random
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,11 +16,13 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey, Urgency
+from engine.translatable import system_reason
 from tests.engine.experts.loading.loaders import PAGE, Opened, Request
 from tests.engine.experts.loading.slow_disk import SlowDisk, key
 from tests.waiting import LONGEST
 
 PARTS = (2 * PAGE, 3 * PAGE, PAGE)  # six chunks of a page
+ERROR_IO_DEVICE = 1117  # of Windows
 Open = Callable[[SlowDisk, int], Opened]
 
 
@@ -206,6 +211,13 @@ def test_many_are_handed_out_at_once(opened: Open) -> None:
 # ---- failures -------------------------------------------------------------------------------------------------------
 
 
+def refusal() -> OSError:
+    """What the system says of a disk that fails."""
+    if sys.platform == "win32":
+        return ctypes.WinError(ERROR_IO_DEVICE)
+    return OSError(errno.EIO, os.strerror(errno.EIO))
+
+
 def failing(disk: SlowDisk, expert: int, at: int, failure: BaseException) -> None:
     """The chunk of page `at` of this expert fails."""
 
@@ -229,16 +241,16 @@ def fails_alone(asked: Opened) -> UnderhillError:
 
 @pytest.mark.parametrize("at", [0, 3, 5])
 def test_one_failure_stays_one_failure(at: int, disk: SlowDisk, opened: Open) -> None:
-    failing(disk, 1, at, OSError(errno.EIO, "Input/output error"))
+    failing(disk, 1, at, refusal())
     error = fails_alone(opened(disk, 2))
     assert error.kind is Kind.DISK_ERROR
-    assert "could not read expert 1 of layer 0 (Input/output error)" in error.sentence
+    assert f"could not read expert 1 of layer 0 ({system_reason(refusal())})" in error.sentence
     assert isinstance(error.__cause__, OSError)
-    assert error.__cause__.errno == errno.EIO
+    assert error.__cause__.args == refusal().args
 
 
 def test_what_follows_a_failed_chunk_is_not_read(disk: SlowDisk, opened: Open) -> None:
-    failing(disk, 0, 1, OSError(errno.EIO, "Input/output error"))
+    failing(disk, 0, 1, refusal())
     asked = opened(disk, 1)
     asked.until(asked.ask(0))
     assert [offset for offset, _ in disk.file.reads] == [0, PAGE]
@@ -357,7 +369,7 @@ def test_many_requests_from_many_threads_with_cancels_and_demands(opened: Open) 
     disk = SlowDisk(40, PARTS)
     asked = opened(disk, 3)
     loader = asked.loader
-    failing(disk, 7, 4, OSError(errno.EIO, "Input/output error"))
+    failing(disk, 7, 4, refusal())
     made: list[Request] = []
     done = threading.Event()
 
