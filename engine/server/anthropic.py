@@ -18,6 +18,7 @@ from engine.server import http
 from engine.server.asking import AnswerPiece, AnswerRequest, Asker, assistant, sampling_of, tool
 from engine.server.http import EventStream, RequestRefused, body_of, primed, sse
 from engine.server.openai_common import OpenRequest, called, text_of
+from engine.server.openapi import object_of
 from engine.server.parts import AnswerPart, Text, Thought
 
 _TYPES = {401: "authentication_error", 404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error"}
@@ -200,6 +201,9 @@ async def _events(pieces: AsyncIterator[AnswerPiece], head: dict[str, Any]) -> A
                     yield event("message_stop")
     except UnderhillError as error:
         yield sse(error_body(error, http.status_of(error)), "error")
+
+
+ERROR_SCHEMA = object_of(error=object_of(type={"type": "string"}, message={"type": "string"}))
 
 
 def error_body(error: UnderhillError, status: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,16 @@ from engine.errors import UnderhillError
 from engine.server import anthropic, metrics, ollama
 from engine.server.asking import Asker
 from engine.server.guard import Guard
-from engine.server.http import Endpoint, answered
-from engine.server.openai_chat import ChatCompletions
-from engine.server.openai_common import error_body
-from engine.server.openai_completions import Completions
+from engine.server.http import answered
+from engine.server.openai_chat import ChatBody, ChatCompletions
+from engine.server.openai_common import ERROR_SCHEMA, error_body
+from engine.server.openai_completions import CompletionBody, Completions
 from engine.server.openai_models import OpenAiModels, embeddings
-from engine.server.openai_responses import Responses
+from engine.server.openai_responses import Responses, ResponsesBody
+from engine.server.openapi import Api, Operation, document
+
+ErrorBody = Callable[[UnderhillError, int], dict[str, Any]]
+_SSE = "text/event-stream"
 
 
 @dataclass
@@ -49,46 +53,61 @@ def application(asker: Asker, access: Access) -> Starlette:
         text = metrics.metrics(asker.bridge, access.refused, access.connections())
         return PlainTextResponse(text, media_type=metrics.MEDIA_TYPE)
 
+    apis = apis_of(asker)
+    described = document(tuple(api for api, _ in apis), ollama.own_version())
+
+    async def openapi(request: Request) -> Response:
+        return JSONResponse(described)
+
     routes = [
         Route("/health", health),
         Route("/metrics", measured),
-        *_routes(error_body, openai_endpoints(asker)),
-        *_routes(ollama.error_body, ollama_endpoints(asker)),
-        *_routes(anthropic.error_body, [("POST", "/v1/messages", anthropic.AnthropicMessages(asker))]),
+        Route("/openapi.json", openapi),
+        *(
+            Route(operation.path, answered(told, operation.endpoint), methods=[operation.method])
+            for api, told in apis
+            for operation in api.operations
+        ),
     ]
     guard = Middleware(Guard, host=access.host, key=access.key, origins=access.origins, refused=access.count)
     return Starlette(routes=routes, middleware=[guard], exception_handlers={404: _nowhere, 405: _nowhere})
 
 
-def openai_endpoints(asker: Asker) -> Iterable[tuple[str, str, Endpoint]]:
-    """Method, path and endpoint of OpenAI's API."""
+def apis_of(asker: Asker) -> tuple[tuple[Api, ErrorBody], ...]:
+    """OpenAI's, which is first, Ollama's and Anthropic's, and how each words an error."""
+    return (
+        (Api("OpenAI", _openai(asker), ERROR_SCHEMA), error_body),
+        (Api("Ollama", _ollama(asker), ollama.ERROR_SCHEMA), ollama.error_body),
+        (Api("Anthropic", _anthropic(asker), anthropic.ERROR_SCHEMA), anthropic.error_body),
+    )
+
+
+def _openai(asker: Asker) -> tuple[Operation, ...]:
     models = OpenAiModels(asker)
     return (
-        ("POST", "/v1/chat/completions", ChatCompletions(asker)),
-        ("POST", "/v1/completions", Completions(asker)),
-        ("POST", "/v1/responses", Responses(asker)),
-        ("POST", "/v1/embeddings", embeddings),
-        ("GET", "/v1/models", models.all),
-        ("GET", "/v1/models/{name:path}", models.one),
+        Operation("POST", "/v1/chat/completions", ChatCompletions(asker), "Answer a chat", body=ChatBody, stream=_SSE),
+        Operation("POST", "/v1/completions", Completions(asker), "Go on with a text", body=CompletionBody, stream=_SSE),
+        Operation("POST", "/v1/responses", Responses(asker), "Answer a chat", body=ResponsesBody, stream=_SSE),
+        Operation("POST", "/v1/embeddings", embeddings, "Not possible with these models", possible=False),
+        Operation("GET", "/v1/models", models.all, "List the models"),
+        Operation("GET", "/v1/models/{name:path}", models.one, "Tell of a model"),
     )
 
 
-def ollama_endpoints(asker: Asker) -> Iterable[tuple[str, str, Endpoint]]:
-    """Method, path and endpoint of Ollama's API."""
-    api = ollama.Ollama(asker)
+def _ollama(asker: Asker) -> tuple[Operation, ...]:
+    api, lines = ollama.Ollama(asker), ollama.LINES
     return (
-        ("POST", "/api/chat", api.chat),
-        ("POST", "/api/generate", api.generate),
-        ("GET", "/api/tags", api.tags),
-        ("POST", "/api/show", api.show),
-        ("GET", "/api/version", api.version),
+        Operation("POST", "/api/chat", api.chat, "Answer a chat", body=ollama.OllamaChatBody, stream=lines),
+        Operation("POST", "/api/generate", api.generate, "Answer", body=ollama.OllamaGenerateBody, stream=lines),
+        Operation("GET", "/api/tags", api.tags, "List the models"),
+        Operation("POST", "/api/show", api.show, "Tell of a model", body=ollama.ShowBody),
+        Operation("GET", "/api/version", api.version, "Tell the version"),
     )
 
 
-def _routes(
-    told: Callable[[UnderhillError, int], dict[str, Any]], endpoints: Iterable[tuple[str, str, Endpoint]]
-) -> list[Route]:
-    return [Route(path, answered(told, endpoint), methods=[method]) for method, path, endpoint in endpoints]
+def _anthropic(asker: Asker) -> tuple[Operation, ...]:
+    messages = anthropic.AnthropicMessages(asker)
+    return (Operation("POST", "/v1/messages", messages, "Answer a chat", body=anthropic.MessagesBody, stream=_SSE),)
 
 
 async def _nowhere(request: Request, error: Exception) -> Response:

@@ -19,9 +19,10 @@ from engine.server import http
 from engine.server.asking import AnswerPiece, AnswerRequest, Asker, assistant, sampling_of
 from engine.server.http import EventStream, RequestRefused, body_of, primed
 from engine.server.openai_common import OpenRequest, ToolBody, called, refuse_unknown, tools_of
+from engine.server.openapi import object_of
 from engine.server.parts import AnswerPart, Text, Thought
 
-_LINES = "application/x-ndjson"
+LINES = "application/x-ndjson"
 
 
 class OllamaBody(OpenRequest):
@@ -139,14 +140,12 @@ class Ollama:
 
     async def version(self, request: Request) -> Response:
         """/api/version: Underhill's own."""
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            return JSONResponse({"version": metadata.version("underhill")})
-        return JSONResponse({"version": "0.0.0"})
+        return JSONResponse({"version": own_version()})
 
     async def _answer(self, request: Request, body: OllamaBody, wanted: AnswerRequest, part_body: Any) -> Response:
         lines = _objects(self._asker.pieces(wanted, request), body.model, part_body)
         if body.stream:
-            return EventStream(_lines(await primed(lines, request)), _LINES)
+            return EventStream(_lines(await primed(lines, request)), LINES)
         return await http.whole(request, _together(lines))
 
 
@@ -155,6 +154,13 @@ class ShowBody(OpenRequest):
 
     model: str = ""
     name: str = ""
+
+
+def own_version() -> str:
+    """Underhill's; 0.0.0 where it runs from a folder."""
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return metadata.version("underhill")
+    return "0.0.0"
 
 
 def _message(body: OllamaMessage) -> Message:
@@ -251,6 +257,9 @@ def _listed(card: ModelCard) -> dict[str, Any]:
         "name": card.name, "model": card.name, "modified_at": datetime.fromtimestamp(0, UTC).isoformat(),
         "size": card.disk_bytes, "digest": "", "details": _details(card),
     }  # fmt: skip
+
+
+ERROR_SCHEMA = object_of(error={"type": "string"})
 
 
 def error_body(error: UnderhillError, status: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from engine.errors import Kind, UnderhillError
 from engine.protocol import Message, Stats, TokenLogprob, Tool, ToolCall
 from engine.server.asking import assistant, tool
 from engine.server.http import RequestRefused
+from engine.server.openapi import object_of
 
 _TEXTS = ("text", "input_text", "output_text", "refusal")
 _TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
@@ -205,6 +206,9 @@ def logprob_body(one: TokenLogprob) -> dict[str, Any]:
     """A token's log probability, with those of the likeliest."""
     top = [{"token": text, "logprob": value, "bytes": list(text.encode())} for text, value in one.top]
     return {"token": one.text, "logprob": one.logprob, "bytes": list(one.text.encode()), "top_logprobs": top}
+
+
+ERROR_SCHEMA = object_of(error=object_of(message={"type": "string"}, type={"type": "string"}))
 
 
 def error_body(error: UnderhillError, status: int) -> dict[str, Any]:
