@@ -55,7 +55,9 @@ def train(rank: int, args: argparse.Namespace, memory: torch.Tensor | None = Non
     torch.set_num_threads(max(1, args.threads // args.processes))
     torch.manual_seed(0)
     until = args.until.replace(tzinfo=UTC).timestamp()
-    run = Run(args.run, until, Shape(), getattr(torch, args.precision), args.begin, workers, args.experts == "muon")
+    compute = getattr(torch, args.precision)
+    chosen = {"begin": args.begin, "workers": workers, "muon_experts": args.experts == "muon"}
+    run = Run(args.run, until, Shape(), compute=compute, **chosen)
     count = run.counters
     sampler = Sampler(args.packed, seed=count["step"] * args.processes + rank)
     stop: list[int] = []

@@ -149,7 +149,7 @@ def _step(run: Run, ids: Tensor) -> None:
 def test_two_workers_do_what_one_does_with_the_whole_batch(tmp_path: Path, muon_experts: bool) -> None:
     def run(workers: Workers) -> Run:
         torch.manual_seed(0)
-        return Run(tmp_path, 0.0, TINY, torch.float32, workers=workers, muon_experts=muon_experts)
+        return Run(tmp_path, 0.0, TINY, compute=torch.float32, workers=workers, muon_experts=muon_experts)
 
     torch.manual_seed(2)
     ids = torch.randint(0, 64, (4, 17))
@@ -171,7 +171,7 @@ def test_two_workers_do_what_one_does_with_the_whole_batch(tmp_path: Path, muon_
 
 def test_tokens_without_a_weight_have_no_loss_and_cost_nothing() -> None:
     torch.manual_seed(0)
-    run = Run(Path("nowhere"), 0.0, TINY, torch.float32)
+    run = Run(Path("nowhere"), 0.0, TINY, compute=torch.float32)
     ids = torch.randint(0, 64, (2, 17))
     some = torch.zeros(2, 16)
     some[:, 5:9] = 1 / 8
