@@ -18,6 +18,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.i18n.translate import localized, tr
 from app.platform.main_thread import MainThreadQueue
+from app.teams.words import team_name
 from engine import client, protocol
 from engine.translatable import NO_TEXT, translated
 
@@ -192,6 +193,21 @@ class EngineLink(QObject):
             self.died.emit(event)
 
 
+def team_key(team: str) -> str:
+    """Key of the team with this id, among the names of models."""
+    return f"{protocol.TEAM_PREFIX}{team}"
+
+
+def is_team(key: str) -> bool:
+    """Whether a key is that of a team."""
+    return key.startswith(protocol.TEAM_PREFIX)
+
+
+def is_path(model: str) -> bool:
+    """Whether a model is asked for by its folder, which no list of models has."""
+    return "/" in model or "\\" in model
+
+
 class Models(QObject):
     """state: one of NONE, LOADING, READY, FAILED, and STOPPED, with the engine. progress: of loading.
 
@@ -217,12 +233,13 @@ class Models(QObject):
         self.link, self._settings = link, settings
         self.cards: tuple[protocol.ModelCard, ...] = ()
         self.teams: tuple[protocol.TeamCard, ...] = ()
-        self.team = ""  # id of the one that answers in the place of the open model
+        self.choice = ""  # who is to answer in the open chat, a key as `key_of` gives it; '' is the open model
         self.card: protocol.ModelCard | None = None
         self.wanted = ""  # what was last asked for
         self.state = NONE
         self.progress = protocol.Progress(id="", text=NO_TEXT)
         self.importing: protocol.Progress | None = None
+        self._teams_known = False
         self._loading = ""
         self._import = ""
         link.plan_changed.connect(self._plan_changed)
@@ -238,20 +255,62 @@ class Models(QObject):
         """Ask for the list of teams."""
         self.link.request(self._teams_listed, self.failed.emit, protocol.ListTeams)
 
+    def choose(self, key: str) -> None:
+        """Have a model or a team answer in the open chat; nothing is opened yet. key: '' for the open model."""
+        if key != self.choice:
+            self.choice = key
+            self.changed.emit()
+
     @property
     def team_card(self) -> protocol.TeamCard | None:
         """The team that answers; None where a single model does."""
-        return next((card for card in self.teams if card.id == self.team), None)
+        return next((c for c in self.teams if c.team is not None and team_key(c.id) == self.choice), None)
 
-    def choose_team(self, team: str) -> None:
-        """Have a team answer; '' for the open model."""
-        if team != self.team:
-            self.team = team
-            self.changed.emit()
+    @property
+    def to_load(self) -> str:
+        """Name of the model that the next message of the open chat opens; '' where it opens none."""
+        other = self.choice not in ("", self.wanted) and not is_team(self.choice)
+        return self.choice if other and not self.missing else ""
 
-    def load(self, model: str, settings: dict[str, Any]) -> None:
-        """Open a model; one that is still being opened is left off."""
-        if self.state == LOADING:
+    @property
+    def missing(self) -> str:
+        """Key of the model or team that is to answer, and cannot: it is deleted, or its disk is away."""
+        if is_team(self.choice):
+            return self.choice if self._teams_known and self.team_card is None else ""
+        there = self.choice in ("", self.wanted) or is_path(self.choice) or not self.cards
+        usable = any(card.usable for card in self.cards if card.name == self.choice)
+        return "" if there or usable else self.choice
+
+    @property
+    def answering(self) -> str:
+        """Key of who answers the next message of the open chat; '' where no model was ever asked for."""
+        return self.choice if self.team_card is not None else self.to_load or self.wanted
+
+    def card_of(self, model: str) -> protocol.ModelCard | None:
+        """Card of a model; None where there is none of that name."""
+        opened = self.card if model == self.wanted and self.state == READY else None
+        return opened or next((card for card in self.cards if card.name == model), None)
+
+    def title(self, key: str) -> str:
+        """What a model or team is called; '' where that is not known (yet)."""
+        if is_team(key):
+            return next((team_name(card) for card in self.teams if team_key(card.id) == key), "")
+        card = self.card_of(key)
+        return card.title if card is not None else ""
+
+    def key_of(self, title: str) -> str:
+        """Key of the model or team that is called so: a model's name, or what `team_key` makes of a team's id."""
+        keys = [*(card.name for card in self.cards), *(team_key(card.id) for card in self.teams)]
+        return next((key for key in keys if self.title(key) == title), "")
+
+    @property
+    def loading(self) -> str:
+        """Id of the command that opens a model; '' where none is being opened."""
+        return self._loading if self.state == LOADING else ""
+
+    def load(self, model: str, settings: dict[str, Any], *, finish: bool = False) -> None:
+        """Open a model; one that is still being opened is left off, or with `finish` opened first."""
+        if self.state == LOADING and not finish:
             self.link.stop(self._loading)
         self.wanted = model
         self.state = LOADING
@@ -292,8 +351,7 @@ class Models(QObject):
 
     def _teams_listed(self, cards: Sequence[protocol.TeamCard]) -> None:
         self.teams = tuple(cards)
-        if self.team and (self.team_card is None or self.team_card.team is None):  # it was deleted
-            self.team = ""
+        self._teams_known = True
         self.teams_listed.emit()
         self.changed.emit()
 

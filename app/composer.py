@@ -372,6 +372,10 @@ class TokenCounter(QObject):
     @Slot()
     def _ask(self) -> None:
         card = self._models.card
+        if self._models.to_load:  # another model counts otherwise, and has another context
+            self._asked += 1  # what is being counted is not shown
+            self._composer.meter.hide()
+            return
         if self._models.state != backend.READY or card is None:
             return
         if card.path != self._model:

@@ -85,7 +85,7 @@ def _run(model: str | None, file: str = "") -> int:
     start = functools.partial(client.start_subprocess, python=python)
     underhill = Application(application, where, start)
     if model is not None:
-        underhill.window.preferences.model = model
+        underhill.window.model_controller.begin_with(model)
     if left:
         underhill.window.banners.show_banner(
             "warning", tr("The app closed unexpectedly last time."),

@@ -134,7 +134,7 @@ class MainWindow(Shell):
         self.server = ServerControl(
             models.link, preferences.server, lambda: (dict(preferences.engine), dict(preferences.models)), self
         )
-        conversation.team.settings = lambda: (dict(preferences.engine), dict(preferences.models))
+        conversation.choice.settings = lambda: (dict(preferences.engine), dict(preferences.models))
         self.model_controller = ModelController(self, models, conversation, preferences, self.state, self.navigator)
         self.settings = SettingsController(
             self,
@@ -163,10 +163,11 @@ class MainWindow(Shell):
         self.chat.restore()
 
     def _connect(self) -> None:
-        self.model_requested.connect(self.model_controller.open_model)
+        self.model_requested.connect(self.model_controller.choose_model)
         self.team_requested.connect(self.model_controller.choose_team)
         self.setting_requested.connect(lambda name: self.settings.open().show_setting(name))
         self.server_requested.connect(self.settings.open_server)
+        self.settings.new_chat_model_changed.connect(self.model_controller.follow_chat)
         self.library_requested.connect(self.library.show)
         self.engine_requested.connect(self.models.link.restart)
         self.models.link.started.connect(self.start)
@@ -200,7 +201,7 @@ class MainWindow(Shell):
         if file:
             self.library.import_path(file)
         if model and model != self.preferences.model:
-            self.model_controller.open_model(model)
+            self.model_controller.choose_model(model)
 
     @Slot()
     def start(self) -> None:

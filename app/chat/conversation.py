@@ -11,18 +11,19 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.backend import EngineLink
-from app.chat.running_answers import ANSWER, DraftStore, RunningAnswer, RunningAnswers
-from app.chat.team_choice import TeamChoice
+from app.chat.model_choice import ModelChoice
+from app.chat.open_chat import OpenChat
+from app.chat.running_answers import ANSWER, RunningAnswer, RunningAnswers
 from app.storage import branches, records
 from app.storage.database_thread import DatabaseThread, Problem
-from app.storage.records import Attachment, Chat, QueuedMessage, ScrollPosition, StoredMessage, Style
+from app.storage.records import Attachment, Chat, QueuedMessage, StoredMessage, Style
 from app.storage.store import NEW_CHAT, ChatStore
 from engine import protocol
 
 STOP_TIMEOUT = 800  # milliseconds after which a stopped answer is left to itself, as by a second Esc
 
 
-class Conversation(QObject):
+class Conversation(OpenChat):
     """The open chat: sends, stops, regenerates, edits and stores messages. No method waits; signals report what
     changed."""
 
@@ -37,22 +38,13 @@ class Conversation(QObject):
     queue_changed = Signal(object)  # tuple[QueuedMessage, ...] of the open chat
     returned = Signal(str, object)  # text and attachments that were not sent: back into the composer
     failed = Signal(object, object)  # protocol.Failed, and the id of the chat
-    problem = Signal(object)  # Problem
 
     def __init__(self, database: DatabaseThread, link: EngineLink, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._database = database
+        super().__init__(database, parent)
         self._link = link
-        self.drafts = DraftStore(database, self.problem.emit)
-        self.chat: Chat | None = None
-        self.messages: list[StoredMessage] = []
-        self.model = ""  # title of the model that answers
-        self.team = TeamChoice()  # that answers in its place
+        self.choice = ModelChoice()  # who answers
         self.closing = False  # the window goes, and the engine with it
         self.thinking = "on"  # as in protocol.Generate
-        self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
-        self.new_style: Style | None = None  # of a chat that has no message yet
-        self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
         self.answers = RunningAnswers(database, self.drafts, self.shows, self)
         self.answers.text_added.connect(self.text_added)
         self.unanswered = 0  # the question of the answer that failed last
@@ -63,7 +55,7 @@ class Conversation(QObject):
     def new(self) -> None:
         """Show an empty chat; it is written to disk with its first message."""
         self.wanted = 0
-        self.chat, self.messages, self.new_style = None, [], None
+        self.chat, self.messages, self.new_style, self.new_model = None, [], None, ""
         self.opened.emit(None, [])
         self._emit_busy()
 
@@ -115,55 +107,7 @@ class Conversation(QObject):
             self.chats_changed.emit()
             self.open(chat)
 
-    # ---- what is kept of the open chat ------------------------------------------------------------------------
-
-    def keep_draft(self, text: str) -> None:
-        """Keep what is typed in the open chat."""
-        if self.chat is not None and self.chat.draft != text:
-            chat_id = self.chat.id
-            self.chat = dataclasses.replace(self.chat, draft=text)
-            self.drafts.keep(chat_id, "draft", text)
-
-    def keep_attached(self, files: tuple[Attachment, ...]) -> None:
-        """Keep what is attached to the draft of the open chat, or of the one that has no message yet."""
-        if files == (self.chat.attached if self.chat is not None else self.new_attached):
-            return
-        if self.chat is not None:
-            self.chat = dataclasses.replace(self.chat, attached=files)
-        else:
-            self.new_attached = files
-        self.drafts.keep(self.chat_id, "attached", files)
-
-    def keep_place(self, place: ScrollPosition | None) -> None:
-        """Keep where the open chat is scrolled to; None: at its end."""
-        if self.chat is not None and self.chat.place != place:
-            chat_id = self.chat.id
-            self.chat = dataclasses.replace(self.chat, place=place)
-            self._database.submit(
-                lambda store: store.set_field(chat_id, "place", place), failed=self.drafts.mark_refused
-            )
-
-    @property
-    def style(self) -> Style:
-        """How the open chat is answered."""
-        own = self.chat.style if self.chat is not None else self.new_style
-        return own or Style(sampling=dict(self.sampling))
-
-    def set_style(self, style: Style | None) -> None:
-        """How the open chat is answered from now on; None: as the settings say."""
-        if self.chat is None:
-            self.new_style = style
-            return
-        chat_id = self.chat.id
-        self.chat = dataclasses.replace(self.chat, style=style)
-        self._database.submit(lambda store: store.set_field(chat_id, "style", style))
-
     # ---- sending ----------------------------------------------------------------------------------------------
-
-    @property
-    def chat_id(self) -> int:
-        """Id of the open chat; NEW_CHAT, which is 0, for one without a message."""
-        return self.chat.id if self.chat is not None else NEW_CHAT
 
     @property
     def busy(self) -> bool:
@@ -195,7 +139,10 @@ class Conversation(QObject):
         new = self.chat is None
         if self.chat is None:
             title = records.title_from(text or attachments[0].name)
-            self.chat = Chat(id=records.new_id(), title=title, updated_at=time.time(), style=self.new_style)
+            self.chat = Chat(
+                id=records.new_id(), title=title, updated_at=time.time(), style=self.new_style,
+                model=self.choice.answering(),
+            )  # fmt: skip
             self.wanted = self.chat.id
         parent = self.messages[-1].id if self.messages else None
         question = records.new_question(self.chat.id, parent, text, attachments)
@@ -241,7 +188,8 @@ class Conversation(QObject):
         if self.busy or not self.messages or self.messages[-1].id != message_id or not self.messages[-1].unfinished:
             return
         message = dataclasses.replace(self.messages[-1], state="streaming", finish="")
-        answer = RunningAnswer(message=message, question=None, turns=self.messages[:-1], style=self.style)
+        model = self.choice.answering()
+        answer = RunningAnswer(message=message, question=None, turns=self.messages[:-1], style=self.style, model=model)
         self.messages = [*self.messages[:-1], message]
         self.replaced.emit(message)
         self._start(answer, partial(ChatStore.update, m=message), False)
@@ -311,16 +259,21 @@ class Conversation(QObject):
     def _begin(
         self, chat_id: int, before: list[StoredMessage], style: Style, question: StoredMessage | None = None,
         chat: Chat | None = None, versions: int = 1, *, queue: tuple[QueuedMessage, ...] | None = None,
+        model: str = "",
     ) -> None:  # fmt: skip
         """Begin an answer. before: what it answers, the question included. chat: to be made with this question.
 
-        queue: the question was queued, and these still are.
+        queue: the question was queued, and these still are. model: asked where the chat is not the open one.
         """
+        shown = self.chat is not None and self.chat.id == chat_id
+        if shown:
+            model = self.choice.answering()
+            self.set_model(model)
         reply = StoredMessage(
             id=records.new_id(), chat_id=chat_id, parent_id=before[-1].id, role="assistant", state="streaming",
-            model=self.team.title or self.model, version=versions, versions=versions,
+            model=self.choice.title(model), version=versions, versions=versions,
         )  # fmt: skip
-        if self.chat is not None and self.chat.id == chat_id:
+        if shown:
             if question is not None and self.messages == before[:-1]:
                 self.added.emit(question)
             elif self.messages != before:
@@ -329,8 +282,9 @@ class Conversation(QObject):
             self.added.emit(reply)
         fresh = (question, reply) if question is not None else (reply,)
         answer = RunningAnswer(
-            message=reply, question=question, turns=before, style=style, queue=queue or (), waited=queue is not None
-        )
+            message=reply, question=question, turns=before, style=style, queue=queue or (), waited=queue is not None,
+            model=model,
+        )  # fmt: skip
         self._start(answer, partial(branches.write, chat=chat, messages=fresh, queue=queue), chat is not None)
 
     def _start(self, answer: RunningAnswer, write: Any, new: bool) -> None:
@@ -349,7 +303,7 @@ class Conversation(QObject):
         if answer.stopped:
             self._end(answer, answer.finished("cancelled", None))
             return
-        fields = self.team.fields(answer, self.thinking)
+        fields = self.choice.fields(answer, self.thinking)
         answer.command = self._link.ask(partial(protocol.Generate, **fields), partial(self._on_event, answer))
 
     def _question_refused(self, answer: RunningAnswer, new: bool, problem: Problem) -> None:
@@ -390,7 +344,7 @@ class Conversation(QObject):
             stats = event.result if isinstance(event.result, protocol.Stats) else None
             finish = stats.finish if stats is not None else "cancelled"
             if not answer.message.model:  # it was asked for while the model was being opened
-                answer.message = dataclasses.replace(answer.message, model=self.model)
+                answer.message = dataclasses.replace(answer.message, model=self.choice.title(answer.model))
             if self.closing and isinstance(event, protocol.Cancelled) and not answer.stopped:
                 self._save_cut_off(answer, stats)
             else:
@@ -447,7 +401,8 @@ class Conversation(QObject):
             return
         self.drafts.forget_queue(chat_id)
         question = records.new_question(chat_id, message.id, first.text, first.attachments)
-        self._begin(chat_id, [*answer.turns, message, question], answer.style, question, queue=tuple(rest))
+        before = [*answer.turns, message, question]
+        self._begin(chat_id, before, answer.style, question, queue=tuple(rest), model=answer.model)
 
     def _return_queue(self, chat_id: int, queue: tuple[QueuedMessage, ...]) -> None:
         """Return queued messages to the composer. They leave the queue once the draft is on the disk."""
@@ -475,10 +430,6 @@ class Conversation(QObject):
     def shows(self, answer: RunningAnswer) -> bool:
         """Whether an answer is on the page."""
         return self.chat is not None and any(m.id == answer.message.id for m in self.messages[-2:])
-
-    def index(self, message_id: int) -> int:
-        """Number of a message of the open chat; -1 where it is not there."""
-        return next((i for i, m in enumerate(self.messages) if m.id == message_id), -1)
 
     def _stop(self, answer: RunningAnswer) -> None:
         answer.stopped = answer.news = True

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QWidget
 
 from app import backend
-from app.backend import Models
+from app.backend import Models, team_key
 from app.i18n.translate import plural, sentences, tr, tr_noop
 from app.teams.words import team_about, team_name
 from app.theme import sizes
@@ -173,16 +173,13 @@ class Header(QFrame):
     def refresh(self) -> None:
         """Show the model's state."""
         m = self._models
-        title = m.card.title if m.card is not None else tr("Select a model")
-        if m.state == backend.LOADING:
-            title = next((card.title for card in m.cards if card.name == m.wanted), _short(m.wanted))
-        if m.team_card is not None:
-            title = team_name(m.team_card)
+        title = self._title()
         self.model.setText(plain_entry(title))
-        self.model.setToolTip("\n".join(dict.fromkeys((title, tr("Select a model")))) + "  (Ctrl+M)")
+        about = filter(None, (title, self._about_other(), tr("Select a model")))  # there may be no room for the state
+        self.model.setToolTip("\n".join(dict.fromkeys(about)) + "  (Ctrl+M)")
         self.model.setAccessibleName(tr("Model: {name}", name=title))
         self.model.setIcon(icon("chevron-down", self._theme.palette.muted))
-        card = m.card if m.state == backend.READY else None
+        card = m.card_of(m.to_load) if m.to_load else m.card if m.state == backend.READY else None
         self.thinking.offer(*((card.thinking, card.plain_thinking) if card is not None else ((), "")))
         progress = m.progress if m.state == backend.LOADING else m.importing
         self.bar.setVisible(progress is not None)
@@ -191,6 +188,8 @@ class Header(QFrame):
             set_progress(self.bar, progress.done, progress.total)
             share = percent(100 * progress.done // progress.total / 100) if progress.total else ""
             what = progress.text if m.state == backend.LOADING else tr("Importing: {step}", step=progress.text)
+            if m.state == backend.LOADING and m.to_load:
+                what = tr("Loading {model}", model=_named(m, m.wanted))
             # what changes stands first: the end is cut off where there is little room
             self.state.setText("  ·  ".join(filter(None, (share, _left(progress.left), what))))
         else:
@@ -199,8 +198,35 @@ class Header(QFrame):
                 backend.FAILED: tr("Failed to load"),
                 backend.STOPPED: tr("Engine stopped"),
             }
-            self.state.setText(words.get(m.state, ""))
-        self.state.setToolTip(plain_tip(self.state.text()))
+            self.state.setText(self._other() or words.get(m.state, ""))
+        self.state.setToolTip(plain_tip(self._about_other() or self.state.text()))
+
+    def _title(self) -> str:
+        """What is called that answers in the open chat."""
+        m = self._models
+        if m.team_card is not None:
+            return team_name(m.team_card)
+        if m.to_load or m.state == backend.LOADING:
+            return _named(m, m.to_load or m.wanted)
+        return m.card.title if m.card is not None else tr("Select a model")
+
+    def _other(self) -> str:
+        """What is said where the model of the open chat is not the open one."""
+        if self._models.missing:
+            return tr("{model} not available", model=_named(self._models, self._models.missing))
+        return tr("Loads when you send") if self._models.to_load else ""
+
+    def _about_other(self) -> str:
+        """The same, at length."""
+        m = self._models
+        opened = m.card.title if m.card is not None and m.state == backend.READY else ""
+        if m.missing:
+            missing = tr("{model}, chosen for this chat, is not available.", model=_named(m, m.missing))
+            return sentences(missing, tr("{model} answers instead.", model=opened) if opened else "")
+        if not m.to_load:
+            return ""
+        loaded = tr("{model} is loaded now.", model=opened) if opened else ""
+        return sentences(loaded, tr("Sending a message loads {model}.", model=_named(m, m.to_load)))
 
     def show_answering(self, answering: bool) -> None:
         """Show whether an answer is being written, in whichever chat."""
@@ -246,7 +272,8 @@ class Header(QFrame):
     def fill_menu(self) -> None:
         """Fill the menu with the models there are, and ways to get more."""
         self.menu.clear()
-        current = self._models.card
+        models = self._models
+        current = models.to_load or (models.card.name if models.card is not None else "")
         for card in self._models.cards:
             text = f"{card.title}\t{size(card.disk_bytes)}"
             action = self.menu.addAction(text, self._choose)
@@ -254,7 +281,7 @@ class Header(QFrame):
             action.setToolTip(card.note if card.usable else sentences(card.problem, card.action))
             action.setEnabled(card.usable)
             action.setCheckable(True)
-            action.setChecked(not self._models.team and current is not None and card.name == current.name)
+            action.setChecked(models.team_card is None and card.name == current)
         if self._models.cards:
             self.menu.addSeparator()
         self._add_teams()
@@ -274,7 +301,7 @@ class Header(QFrame):
             action.setToolTip(absent or team_about(card))
             action.setEnabled(not card.missing)
             action.setCheckable(True)
-            action.setChecked(card.id == self._models.team)
+            action.setChecked(team_key(card.id) == self._models.choice)
         self.menu.addAction(self.open_teams)
         self.menu.addSeparator()
 
@@ -294,7 +321,13 @@ class Header(QFrame):
             self._models.cancel_import()
 
 
+def _named(known: Models, key: str) -> str:
+    """What a model or team is called, or where that is not known, its name or folder."""
+    return known.title(key) or _short(key)
+
+
 def _short(model: str) -> str:
+    model = model.removeprefix(protocol.TEAM_PREFIX)
     return tr("Built-in model") if model == "builtin" else model.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
 
 

@@ -55,6 +55,8 @@ class RunningAnswer:
     waits: bool = False
     waited: bool = False
     opening: bool = False  # the model is being opened
+    model: str = ""  # key of the model or team that is asked
+    load: str = ""  # id of the command that opens the model for it
     queue: tuple[QueuedMessage, ...] = ()  # messages to send once it has ended
     began: float = field(default_factory=time.monotonic)
     reading: protocol.PromptRead | None = None
@@ -204,6 +206,10 @@ class RunningAnswers(QObject):
     def end(self, answer: RunningAnswer) -> None:
         """Remove an answer that has ended, or is abandoned."""
         del self.running[answer.message.id]
+
+    def wait_for(self, load: str) -> bool:
+        """Whether an answer waits for the model that this command opens."""
+        return bool(load) and any(a.load == load and not a.stopped for a in self.running.values())
 
     def in_chat(self, chat_id: int) -> RunningAnswer | None:
         """The running answer of a chat."""
@@ -381,5 +387,6 @@ def _write_field(store: ChatStore, key: _Key, value: Any) -> None:
 def _ended(read: StoredMessage, held: StoredMessage) -> StoredMessage:
     """An answer as the disk has it, with what ChatStore.update would have written."""
     return dataclasses.replace(
-        read, content=held.content, token_ids=held.token_ids, state=held.state, finish=held.finish, stats=held.stats
-    )
+        read, content=held.content, token_ids=held.token_ids, state=held.state, finish=held.finish, stats=held.stats,
+        model=held.model,
+    )  # fmt: skip

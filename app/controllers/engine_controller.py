@@ -18,7 +18,6 @@ from app.platform import logs
 from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
 from app.storage.database_thread import DatabaseThread
-from app.teams.words import team_name
 from app.theme.theme import Theme
 from app.widgets.builders import open_dialog
 from engine import protocol
@@ -35,6 +34,8 @@ class ModelController(QObject):
         navigator: ChatNavigator,
     ) -> None:  # fmt: skip
         super().__init__(shell)
+        choice = conversation.choice
+        choice.answering, choice.title, choice.load = lambda: known.answering, known.title, self._load_for
         self._shell, self._models, self._conversation = shell, known, conversation
         self._preferences, self._state, self._navigator = preferences, state, navigator
         self._there: set[str] = set()  # what banners are about that concern a model of the last list
@@ -42,27 +43,71 @@ class ModelController(QObject):
         known.loaded.connect(self._model_loaded)
         known.load_failed.connect(self._load_failed)
         known.listed.connect(self._withdraw_deleted)
+        known.listed.connect(self.follow_chat)
+        known.teams_listed.connect(self.follow_chat)
+        conversation.opened.connect(self.follow_chat)
         known.failed.connect(shell.show_failure)
         known.imported.connect(self._imported)
         known.notice_received.connect(shell.live.figures.show_notice)
-        shell.header.chosen.connect(self._choose_model)
+        shell.header.chosen.connect(self.choose_model)
         shell.header.team_chosen.connect(self.choose_team)
-        known.team = preferences.team
+        self._first_chat = preferences.chat  # that is opened at the start
+        first = preferences.new_chat_model
+        if not self._first_chat and first and not backend.is_team(first):
+            preferences.model = first  # which the new chat at the start is going to need
+        self.follow_chat()
         self._model_changed()
 
+    def begin_with(self, name: str) -> None:
+        """Before the start: have this model opened, and answer in the chat that is open then."""
+        self._preferences.model = self._conversation.new_model = name
+        self._conversation.keep_model(self._first_chat, name)
+        self.follow_chat()
+
     @Slot(str)
-    def _choose_model(self, name: str) -> None:
-        """Have a model answer that was chosen in the menu, and no team any more."""
-        self.choose_team("")
-        if self._models.state != backend.READY or self._models.card is None or self._models.card.name != name:
+    def choose_model(self, name: str) -> None:
+        """Have a model answer in the open chat, and open it."""
+        self._choose(name)
+        if self._models.state != backend.READY or self._models.wanted != name:
             self.open_model(name)
 
     @Slot(str)
     def choose_team(self, team: str) -> None:
-        """Have a team answer, also after the next start; '' for the open model."""
-        self._preferences.team = team
-        self._state.save()
-        self._models.choose_team(team)
+        """Have the team with this id answer in the open chat."""
+        self._choose(backend.team_key(team))
+
+    def _choose(self, key: str) -> None:
+        self._conversation.set_model(key)
+        self._remember(key)
+        self._models.choose(key)
+
+    def _remember(self, key: str) -> None:
+        """Keep which team answers in the next new chat, or none, if that is as the last one."""
+        team = key.removeprefix(protocol.TEAM_PREFIX) if backend.is_team(key) else ""
+        if team != self._preferences.team:
+            self._preferences.team = team
+            self._state.save()
+
+    @Slot()
+    def follow_chat(self) -> None:
+        """Have the model or team answer that the open chat has; nothing is opened before a message is sent."""
+        c, p = self._conversation, self._preferences
+        key = c.model
+        if not key and c.chat is not None:  # of a version that did not keep it
+            key = self._models.key_of(next((m.model for m in reversed(c.messages) if m.model), ""))
+        elif not key:
+            key = p.new_chat_model or (backend.team_key(p.team) if p.team else "")
+        self._models.choose(key)
+
+    def _load_for(self, key: str) -> str:
+        """Have the model opened that is asked for an answer. Returns the id of the command that it waits for, or ''."""
+        self._remember(key)
+        self.follow_chat()  # it has the one that answers, also where that stands in for a missing one
+        models = self._models
+        opened = models.wanted == key and models.state in (backend.READY, backend.LOADING)
+        if key and not backend.is_team(key) and not opened and models.state != backend.STOPPED:
+            self.open_model(key)
+        return models.loading
 
     @Slot(str)
     def open_model(self, name: str) -> None:
@@ -72,7 +117,8 @@ class ModelController(QObject):
             self._state.save()
         self._shell.live.forget()
         self._shell.banners.withdraw_about(lambda about: about.startswith(MODEL))  # another one was chosen
-        self._models.load(name, self._preferences.engine_for(name))
+        finish = self._conversation.answers.wait_for(self._models.loading)
+        self._models.load(name, self._preferences.engine_for(name), finish=finish)
 
     @Slot()
     def reload(self) -> None:
@@ -88,19 +134,20 @@ class ModelController(QObject):
             backend.LOADING: tr("Send a message (queued until the model is ready)"),
             backend.STOPPED: tr("Engine stopped"),
         }.get(state, tr("Select a model to start"))  # fmt: skip
-        team = self._models.team_card
-        self._conversation.team.choose(*((team.id, team_name(team)) if team is not None else ("", "")))
+        team, other = self._models.team_card, self._models.to_load
         alone = team is not None and team.team is not None and all(step.model for step in team.team.steps)
-        if alone and state != backend.STOPPED:
+        at_once = (alone or bool(other)) and state != backend.STOPPED
+        if at_once:
             words = tr("Send a message")
-        self._shell.composer.set_ready(state in (backend.READY, backend.LOADING) or alone, words)
-        card = self._models.card
+        if at_once and (model := self._models.title(other)):
+            words = tr("Send a message (loads {model})", model=model)
+        self._shell.composer.set_ready(state in (backend.READY, backend.LOADING) or at_once, words)
+        if self._models.card is not None:
+            self._shell.live.figures.show_plan(_plan(self._models.card))
+        card = self._models.card_of(other) if other else self._models.card
         if card is not None:
-            self._conversation.model = card.title
-            summary = card.fit.sentence if card.fit is not None else ""
-            plan = (*card.plan, card.doing) if card.doing else card.plan
+            summary, plan = card.fit.sentence if card.fit is not None else "", _plan(card)
             self._shell.welcome.show_model(card.title, card.note, summary, plan, card.parameters < _SMALL_MODEL)
-            self._shell.live.figures.show_plan(plan)
         elif state == backend.LOADING:
             self._shell.welcome.show_model("", tr("Loading model…"), "", (), True)
         else:
@@ -131,7 +178,12 @@ class ModelController(QObject):
 
     def _open_to_chat(self, name: str) -> None:
         self._navigator.show_chat()
-        self.open_model(name)
+        self.choose_model(name)
+
+
+def _plan(card: protocol.ModelCard) -> tuple[str, ...]:
+    """How a model runs here, in sentences."""
+    return (*card.plan, card.doing) if card.doing else card.plan
 
 
 class EngineController(QObject):

@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.backend import Models
+from app.backend import Models, team_key
 from app.i18n.translate import sentences, tr
 from app.library.entries import Action, LibraryEntry, LibrarySection
 from app.teams.editor import TeamEditor
@@ -92,7 +92,7 @@ class TeamList(LibrarySection):
     ) -> None:  # fmt: skip
         def saved(card: protocol.TeamCard) -> None:
             done()
-            if replacing and self._models.team == replacing:
+            if replacing and self._models.choice == team_key(replacing):
                 self.chosen.emit(card.id)
             self._models.refresh_teams()
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QObject, Qt, Slot
+from PySide6.QtCore import QByteArray, QObject, Qt, Signal, Slot
 
-from app.backend import Models, Network
+from app.backend import Models, Network, team_key
 from app.chat.conversation import Conversation
 from app.i18n.translate import sentences
 from app.local_server import ServerControl
@@ -81,6 +81,8 @@ class SharedSettingsController(QObject):
 class SettingsController(QObject):
     """Opens the settings dialog and applies what is changed in it."""
 
+    new_chat_model_changed = Signal()
+
     def __init__(
         self,
         shell: Shell,
@@ -121,6 +123,7 @@ class SettingsController(QObject):
         if self.find_updates is not None:
             dialog.shared.offer_updates(self._preferences.updates)
             dialog.shared.updates.toggled.connect(self._set_updates)
+        dialog.shared.new_chat_model_chosen.connect(self._set_new_chat_model)
         dialog.all_reset.connect(self._reset)
         dialog.advanced.clicked.connect(self._set_advanced)  # by hand: one that is shown once does not count
         dialog.reload_button.clicked.connect(self._reload)
@@ -129,6 +132,9 @@ class SettingsController(QObject):
         dialog.server.chosen.connect(self._set_server)
         self._dialog, self._shared = dialog, SharedSettingsController(dialog.shared, self._models, self._network.take)
         self._models.changed.connect(self._show_card)
+        self._models.listed.connect(self._offer_models)
+        self._models.teams_listed.connect(self._offer_models)
+        self._offer_models()
         self._shell.live.telemetry_received.connect(dialog.show_telemetry)
         self._show_card()
         last = self._shell.live.history.last
@@ -183,11 +189,28 @@ class SettingsController(QObject):
         self._dialog = None
         self._shared.end()
         self._models.changed.disconnect(self._show_card)
+        self._models.listed.disconnect(self._offer_models)
+        self._models.teams_listed.disconnect(self._offer_models)
 
     @Slot()
     def _show_card(self) -> None:
         if self._dialog is not None:
             self._dialog.show_card(self._models.card, {card.name: card.title for card in self._models.cards})
+
+    @Slot()
+    def _offer_models(self) -> None:
+        if self._dialog is not None:
+            keys = [card.name for card in self._models.cards if card.usable]
+            keys += [team_key(card.id) for card in self._models.teams if card.team is not None]
+            titles = {key: self._models.title(key) for key in keys}
+            self._dialog.shared.offer_models(titles, self._preferences.new_chat_model)
+
+    @Slot(str)
+    def _set_new_chat_model(self, key: str) -> None:
+        self._preferences.new_chat_model = key
+        self._state.save()
+        self._offer_models()
+        self.new_chat_model_changed.emit()
 
     def _forbid(self, choices: dict[str, dict[str, str]]) -> None:
         """Disable what cannot be chosen here."""
@@ -256,5 +279,6 @@ class SettingsController(QObject):
         if moved:
             self._server.apply()
         self._conversation.sampling = {}
+        self._set_new_chat_model("")
         self._models.update({n: protocol.settings.ALL[n].default for n in live})
         self._state.save()

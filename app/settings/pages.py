@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QDir, Qt, Signal, Slot
@@ -25,7 +25,7 @@ from app.settings.preferences import FONT_PERCENTS, Preferences
 from app.theme import sizes
 from app.theme.theme import MODES
 from app.widgets.builders import FlowLayout, hbox, make_button, make_combo, make_label, show_text, vbox
-from app.widgets.text import size
+from app.widgets.text import plain_tip, size
 from engine import protocol
 
 _OWN = Qt.ItemDataRole.UserRole + 1  # whether a folder is the one that cannot be taken out
@@ -241,10 +241,18 @@ class SharedSettingsPage(SettingsPage):
     """Disabled until `show_kept`. changed: one of protocol.settings.SHARED. first_shown: for the first time."""
 
     changed = Signal(str, object)
+    new_chat_model_chosen = Signal(str)  # '' for the one that answered last
     first_shown = Signal()
 
     def __init__(self) -> None:
-        super().__init__(tr("Models and network"), tr("Model sources and folders."))
+        super().__init__(tr("Models and network"), tr("Default model, model sources and folders."))
+        self.new_chats = make_combo(self, tr("Model for new chats"), letters=24)
+        self.new_chats.activated.connect(lambda: self.new_chat_model_chosen.emit(self.new_chats.currentData()))
+        row = QWidget(self)
+        label = heading(self.new_chats.accessibleName(), row)
+        label.setBuddy(self.new_chats)
+        vbox(label, self.new_chats, parent=row, margins=(0, 9, 0, 9), spacing=3)  # names of models are long
+        self.add_extra(row, tr("default model team new chats last used", about="words of the search"))
         for setting in _SHOWN:
             editor = SettingEditor(setting, setting.default, self)
             editor.changed.connect(self.changed)
@@ -273,6 +281,19 @@ class SharedSettingsPage(SettingsPage):
         self.updates.setChecked(allowed)
         self.add_extra(self.updates, tr("updates new version network", about="words of the search"))
         self.updates.show()
+
+    def offer_models(self, titles: Mapping[str, str], chosen: str) -> None:
+        """Fill the list of models for new chats. titles: of models and teams, by key. chosen: see Preferences."""
+        known = {"": tr("Last used"), **titles}
+        known.setdefault(chosen, tr("{name} (missing)", name=chosen))
+        shown = [(self.new_chats.itemData(i), self.new_chats.itemText(i)) for i in range(self.new_chats.count())]
+        if (shown, self.new_chats.currentData()) == (list(known.items()), chosen):
+            return
+        self.new_chats.clear()
+        for key, title in known.items():
+            self.new_chats.addItem(title, key)
+        self.new_chats.setCurrentIndex(self.new_chats.findData(chosen))
+        self.new_chats.setToolTip(plain_tip(self.new_chats.currentText()))
 
     def show_kept(self, values: dict[str, Any]) -> None:
         """Show the values that the engine keeps."""

@@ -17,7 +17,7 @@ from app.i18n.translate import tr
 _LATEST = 1 << 62  # an id of the year 2112
 _last = 0  # the id made last, under `_making`
 _making = threading.Lock()  # ids are made on the window's thread, and by jobs such as imports on the database thread
-CHAT_COLUMNS = "id, title, title_by_hand, updated_at, draft, leaf_id, pinned, folder_id, place, style, queue"
+CHAT_COLUMNS = "id, title, title_by_hand, updated_at, draft, leaf_id, pinned, folder_id, place, style, queue, model"
 MESSAGE_COLUMNS = (
     "id, chat_id, parent_id, role, content, token_ids, state, finish, stats, model, created_at, attachments"
 )
@@ -108,6 +108,7 @@ class Chat:
     """A chat as the list shows it. leaf_id: the last message of the branch that is open; None while empty.
 
     place: None is at the end. style: None is as the settings say. attached: to the draft; read where a chat is opened.
+    model: key of the model or team that answers, as Models.key_of gives it; '' in chats older than that.
     """
 
     id: int
@@ -121,6 +122,7 @@ class Chat:
     place: ScrollPosition | None = None
     style: Style | None = None
     queue: tuple[QueuedMessage, ...] = ()
+    model: str = ""
     attached: tuple[Attachment, ...] = ()
 
 
@@ -166,7 +168,7 @@ def new_question(
 
 def chat_of(row: tuple[Any, ...]) -> Chat:
     """A chat from the columns CHAT_COLUMNS."""
-    i, title, by_hand, at, draft, leaf, pinned, folder, place, style, queue = row
+    i, title, by_hand, at, draft, leaf, pinned, folder, place, style, queue, model = row
     return Chat(
         id=i,
         title=title,
@@ -179,6 +181,7 @@ def chat_of(row: tuple[Any, ...]) -> Chat:
         place=position_of(place),
         style=style_of(style),
         queue=queue_of(queue),
+        model=model,
     )
 
 

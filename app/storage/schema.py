@@ -114,6 +114,9 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX messages_by_place ON messages(chat_id, parent_id)",  # a chat's tree without its messages
         "DROP INDEX messages_by_chat",
     ),
+    (  # which model or team answers in a chat
+        "ALTER TABLE chats ADD COLUMN model TEXT NOT NULL DEFAULT ''",
+    ),
 )
 
 

@@ -82,8 +82,10 @@ def _broken(text: str, space: float) -> list[str]:
 class MessageItem:
     """Splits the message into blocks when it first comes into sight, and lays them out one by one as they do."""
 
-    def __init__(self, message: StoredMessage) -> None:
+    def __init__(self, message: StoredMessage, model_before: str = "") -> None:
+        """model_before: what answered the question before this one, as StoredMessage.model."""
         self.message = message
+        self.model_before = model_before
         self.is_user = message.role == "user"  # the user's own words: a bubble, shown as typed
         self.views: list[BlockView] | None = None
         self.folded = True  # a thought is not shown
@@ -242,7 +244,13 @@ class MessageItem:
     def steps_top(self) -> float:
         """Y of the steps of a team, which stand below the notices and above the text."""
         top = _ABOVE[self.message.role] + (BUBBLE_PAD_TOP if self.is_user else 0.0)
-        return top + notices_height(notes.before(self.message), self._column)
+        return top + notices_height(self.notices_above(), self._column)
+
+    def notices_above(self) -> list[str]:
+        """Notices above the message."""
+        model = self.message.model if not self.is_user else ""
+        other = [notes.answered_by(model)] if model and self.model_before not in ("", model) else []
+        return [*notes.before(self.message), *other]
 
     def first_block_top(self) -> float:
         """Y of the first block."""

@@ -61,6 +61,11 @@ def before(message: StoredMessage) -> list[str]:
     return found
 
 
+def answered_by(model: str) -> PlainNote:
+    """Notice above an answer of another model or team than the one that answered before."""
+    return PlainNote(tr("Answered by {model}", model=model))
+
+
 def after(message: StoredMessage) -> list[str]:
     """Notices below an answer."""
     if message.state == "cut":

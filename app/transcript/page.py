@@ -74,7 +74,7 @@ class TranscriptPage(QAbstractScrollArea):
         self.current = len(messages) - 1
         self._follow = True
         surely = len(messages) * fonts.pixels(FOOT) > self.viewport().height()  # more than a screen
-        self.layout_.reset([MessageItem(m) for m in messages], width_in(self, surely))
+        self.layout_.reset(_items(messages), width_in(self, surely))
         self.arrange()
         column = width_in(self, self.verticalScrollBar().maximum() > 0)
         if column != self.layout_.column:
@@ -84,7 +84,7 @@ class TranscriptPage(QAbstractScrollArea):
     def add(self, message: StoredMessage) -> None:
         """Append a message and scroll to it."""
         self._follow = True
-        self.layout_.insert(MessageItem(message))
+        self.layout_.insert(MessageItem(message, self._model_before(len(self.items))))
         self.current = len(self.items) - 1
         self.arrange()
 
@@ -111,7 +111,7 @@ class TranscriptPage(QAbstractScrollArea):
         if index >= 0:
             self.selection.clear()
             self._follow = self._follow or index == len(self.items) - 1
-            self.layout_.replace(MessageItem(message), index)
+            self.layout_.replace(MessageItem(message, self._model_before(index)), index)
             self.arrange()
 
     def mark_start(self, message_id: int) -> None:
@@ -130,6 +130,11 @@ class TranscriptPage(QAbstractScrollArea):
             self.layout_.remove(index)
             self.current = min(self.current, len(self.items) - 1)
             self.arrange()
+
+    def _model_before(self, index: int) -> str:
+        """What answered last before the message with this number."""
+        earlier = (self.items[i].message for i in range(index - 1, -1, -1))
+        return next((m.model for m in earlier if m.role == "assistant" and m.model), "")
 
     def index(self, message_id: int) -> int:
         """Number of a message in the list, or -1. Searched from the end."""
@@ -281,6 +286,16 @@ class TranscriptPage(QAbstractScrollArea):
     def _formulas_ready(self) -> None:
         self.layout_.documents.drop_waiting()
         self.arrange()
+
+
+def _items(messages: list[StoredMessage]) -> list[MessageItem]:
+    """Messages of a conversation from its beginning on."""
+    found, model = [], ""
+    for message in messages:
+        found.append(MessageItem(message, model))
+        if message.role == "assistant":
+            model = message.model or model
+    return found
 
 
 class MessageActions(QFrame):

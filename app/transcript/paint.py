@@ -99,7 +99,7 @@ def paint_message(
     """
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
     at = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
-    for note in reversed(notes.before(item.message)):
+    for note in reversed(item.notices_above()):
         at -= notice_box(note, column).height
         _note(painter, note, at, column, palette, right=item.is_user)
     width = item.text_width(column)
@@ -170,7 +170,7 @@ def files_rect(item: MessageItem, column: float) -> QRectF | None:
     if not item.message.attachments:
         return None
     bottom = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
-    names = notice_box(notes.before(item.message)[-1], column)
+    names = notice_box(item.notices_above()[-1], column)
     found = names.rect(bottom - names.height)
     if item.is_user:
         found.moveRight(column)

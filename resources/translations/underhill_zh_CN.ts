@@ -396,6 +396,11 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
+            <source>Loading {model}</source>
+            <translation>正在加载 {model}</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
             <source>Generating…</source>
             <translation>正在生成…</translation>
         </message>
@@ -413,6 +418,36 @@
             <location filename="../../app/chat/header.py"></location>
             <source>Engine stopped</source>
             <translation>引擎已停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>{model} not available</source>
+            <translation>{model} 不可用</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Loads when you send</source>
+            <translation>发送时加载</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>{model}, chosen for this chat, is not available.</source>
+            <translation>此对话所选的 {model} 不可用。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>{model} answers instead.</source>
+            <translation>改由 {model} 回答。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>{model} is loaded now.</source>
+            <translation>当前已加载 {model}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Sending a message loads {model}.</source>
+            <translation>发送消息后将加载 {model}。</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
@@ -810,6 +845,11 @@
             <location filename="../../app/controllers/engine_controller.py"></location>
             <source>Select a model to start</source>
             <translation>先选择模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/engine_controller.py"></location>
+            <source>Send a message (loads {model})</source>
+            <translation>输入消息（将加载 {model}）</translation>
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
@@ -2840,8 +2880,19 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Model sources and folders.</source>
-            <translation>模型来源与存放位置。</translation>
+            <source>Default model, model sources and folders.</source>
+            <translation>默认模型、模型来源和文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Model for new chats</source>
+            <translation>新对话的模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>default model team new chats last used</source>
+            <comment>words of the search</comment>
+            <translation>默认 模型 团队 新对话 上次使用</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -2865,6 +2916,16 @@
             <source>updates new version network</source>
             <comment>words of the search</comment>
             <translation>更新 新版本 网络 updates</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Last used</source>
+            <translation>上次使用的模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>{name} (missing)</source>
+            <translation>{name}（缺失）</translation>
         </message>
         <message>
             <location filename="../../app/settings/preferences.py"></location>
@@ -3841,11 +3902,6 @@
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
-            <source>{name} (missing)</source>
-            <translation>{name}（缺失）</translation>
-        </message>
-        <message>
-            <location filename="../../app/teams/editor.py"></location>
             <source>Model</source>
             <translation>模型</translation>
         </message>
@@ -4508,6 +4564,11 @@
             <source>, </source>
             <comment>between the names of a list</comment>
             <translation>、</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Answered by {model}</source>
+            <translation>由 {model} 回答</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>

@@ -98,7 +98,7 @@ def test_a_team_answers_is_shown_step_by_step_and_there_again(
     assert strip_of(underhill).chips[0].text() == "✓ Draft"
     assert "Draft and check" in underhill.window.header.model.text()
     menu_entry(underhill, underhill.models.card.title).trigger()  # and a model answers again
-    assert underhill.models.team == ""
+    assert underhill.models.team_card is None
     ask(qtbot, underhill, "And a cat?")
     assert "steps" not in underhill.conversation.messages[-1].stats
     assert underhill.conversation.messages[-1].model == underhill.models.card.title
@@ -206,5 +206,5 @@ def test_teams_are_made_changed_shared_and_deleted_with_undo(
     teams.delete(next(card for card in models.teams if card.changed))
     qtbot.waitUntil(lambda: not any(card.changed for card in models.teams))
     page.teams.use("code-or-talk")
-    assert models.team == "code-or-talk"
+    assert models.choice == "team:code-or-talk"
     assert window.on_chat

@@ -1,0 +1,44 @@
+"""Which model or team answers in the open chat, and what either is asked with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from app.backend import is_team
+from app.chat.prompt_messages import prompt_messages
+from app.chat.running_answers import RunningAnswer
+
+ModelSettings = tuple[dict[str, Any], dict[str, dict[str, Any]]]
+
+
+@dataclass(kw_only=True)
+class ModelChoice:
+    """What the conversation has to know of models, which are called by keys as Models.key_of gives them.
+
+    answering: key of who answers next in the open chat. title: what a key is called. load: has the model of a key
+    opened, where it is not, and returns the id of the command that is waited for, or ''. settings: of all models and of
+    single ones, for those that a team asks.
+    """
+
+    answering: Callable[[], str] = lambda: ""
+    title: Callable[[str], str] = lambda key: ""
+    load: Callable[[str], str] = lambda key: ""
+    settings: Callable[[], ModelSettings] = lambda: ({}, {})
+
+    def fields(self, answer: RunningAnswer, thinking: str) -> dict[str, Any]:
+        """Fields of Generate, once the model is asked for; the open model goes on with an answer of a
+        team that was cut off.
+        """
+        answer.load = self.load(answer.model)
+        style, messages = answer.style, [*answer.turns, answer.message] if answer.goes_on else answer.turns
+        fields: dict[str, Any] = {
+            "messages": prompt_messages(messages, style.system), "sampling": dict(style.sampling), "stop": style.stop,
+            "continue_last": answer.goes_on, "thinking": thinking, "chat": str(answer.message.chat_id),
+        }  # fmt: skip
+        if not is_team(answer.model) or answer.goes_on:
+            return fields
+        common, own = self.settings()
+        attached = bool(answer.turns and answer.turns[-1].attachments)
+        return {**fields, "model": answer.model, "settings": common, "models": own, "attached": attached}
