@@ -77,7 +77,7 @@ class Machine:
             *SELF_TEST,
             *sorted(PTX.glob("*.[ch]")),
         ]
-        self._library = self._made("library", sources, [TARGET, *self._compiler], self._make_library)
+        self._library = self._made("library", sources, [TARGET, "-mfma", *self._compiler], self._make_library)
         locks = [REQUIREMENTS / f"{name}.txt" for name in ("runtime", "torch-general", "dev")]
         own = [HERE / "requirements.txt", HERE / "build_shims.py", *sorted((HERE / "shims").iterdir())]
         self.python = self._made("python", [*locks, *own], [WARM_UP, *sorted(UNNEEDED)], self._make_python)
@@ -186,7 +186,9 @@ class Machine:
         test = [*(str(path) for path in SELF_TEST if path.suffix == ".c"), str(library)]
         more = options(True, self._compiler != [MINGW])
         _call([*self._compiler, *more, "-O2", "-I", str(include), *test, "-o", str(folder / "selftest.exe")])
-        card = ["-O2", "-shared", "-std=c11", "-ffp-contract=off", "-I", str(include), str(PTX / "machine.c")]
+        # By the processor's own fused products: those of mingw's C library are rounded twice.
+        fused = ["-mfma", *(option for option in more if option.startswith("-Wa,"))]
+        card = [*fused, "-O2", "-shared", "-std=c11", "-ffp-contract=off", "-I", str(include), str(PTX / "machine.c")]
         _call([*self._compiler, *card, "-o", str(folder / "machine.dll")])
 
     def _make_python(self, folder: Path) -> None:
