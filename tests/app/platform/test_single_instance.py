@@ -191,7 +191,7 @@ def test_the_window_comes_forward(qtbot: QtBot, launch: Callable[..., Applicatio
     window = underhill.window
     window.showMinimized()
     asked: list[str] = []
-    underhill.models.load = lambda model, settings: asked.append(model)  # type: ignore[method-assign]
+    underhill.models.load = lambda model, settings, **more: asked.append(model)  # type: ignore[method-assign]
     window.come_forward("")
     assert not window.isMinimized()
     assert window.isVisible()
