@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 from collections.abc import Callable
 from functools import lru_cache
@@ -46,8 +45,9 @@ def layers(how: str) -> Callable[[Module], None]:
     """Layers whose sizes are multiples of nothing, with and without a gate, from 1 to 5 tokens an expert."""
 
     def check(module: Module) -> None:
-        shapes = (150, 70, 4, 48, True, True), (70, 90, 4, 32, False), (40, 33, 4, 32)
-        for spec, tokens in zip(itertools.starmap(ExpertSpec, shapes), (10, 9, 2)):
+        biased = ExpertSpec(150, 70, 4, 48, has_gate=True, has_bias=True)
+        specs = biased, ExpertSpec(70, 90, 4, 32, has_gate=False), ExpertSpec(40, 33, 4, 32)
+        for spec, tokens in zip(specs, (10, 9, 2)):
             experts = random_experts(spec, 2, [4])
             torch.manual_seed(0)
             x, ids = torch.randn(tokens, spec.hidden), routed(tokens, 1, 2)
