@@ -54,10 +54,9 @@ def application(asker: Asker, access: Access) -> Starlette:
         return PlainTextResponse(text, media_type=metrics.MEDIA_TYPE)
 
     apis = apis_of(asker)
-    described = document(tuple(api for api, _ in apis), ollama.own_version())
 
     async def openapi(request: Request) -> Response:
-        return JSONResponse(described)
+        return JSONResponse(document([api for api, _ in apis]))
 
     routes = [
         Route("/health", health),

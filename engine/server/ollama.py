@@ -6,7 +6,6 @@ import contextlib
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from importlib import metadata
 from typing import Any, Literal
 
 from pydantic import Field
@@ -19,7 +18,7 @@ from engine.server import http
 from engine.server.asking import AnswerPiece, AnswerRequest, Asker, assistant, sampling_of
 from engine.server.http import EventStream, RequestRefused, body_of, primed
 from engine.server.openai_common import OpenRequest, ToolBody, called, refuse_unknown, tools_of
-from engine.server.openapi import object_of
+from engine.server.openapi import object_of, own_version
 from engine.server.parts import AnswerPart, Text, Thought
 
 LINES = "application/x-ndjson"
@@ -154,13 +153,6 @@ class ShowBody(OpenRequest):
 
     model: str = ""
     name: str = ""
-
-
-def own_version() -> str:
-    """Underhill's; 0.0.0 where it runs from a folder."""
-    with contextlib.suppress(metadata.PackageNotFoundError):
-        return metadata.version("underhill")
-    return "0.0.0"
 
 
 def _message(body: OllamaMessage) -> Message:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from importlib import metadata
 from typing import Any
 
 from pydantic import BaseModel
@@ -53,8 +55,8 @@ class Api:
     error: dict[str, Any]
 
 
-def document(apis: Sequence[Api], version: str) -> dict[str, Any]:
-    """OpenAPI 3.1 of all of them, JSON. version: of Underhill."""
+def document(apis: Sequence[Api]) -> dict[str, Any]:
+    """OpenAPI 3.1 of all of them, JSON."""
     bodies = {op.body for api in apis for op in api.operations if op.body is not None}
     ordered = sorted(bodies, key=lambda kind: kind.__name__)
     _, schemas = models_json_schema([(kind, "validation") for kind in ordered], ref_template=_SCHEMAS)
@@ -65,7 +67,7 @@ def document(apis: Sequence[Api], version: str) -> dict[str, Any]:
             paths.setdefault(path, {})[operation.method.lower()] = _described(api, operation, apis[0].error)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Underhill's local server", "version": version},
+        "info": {"title": "Underhill's local server", "version": own_version()},
         "paths": paths,
         "components": {
             "schemas": schemas.get("$defs", {}),
@@ -95,6 +97,13 @@ def _described(api: Api, operation: Operation, guarded: dict[str, Any]) -> dict[
             for name in names
         ]
     return described
+
+
+def own_version() -> str:
+    """Underhill's; 0.0.0 where it runs from a folder."""
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return metadata.version("underhill")
+    return "0.0.0"
 
 
 def object_of(**properties: dict[str, Any]) -> dict[str, Any]:
