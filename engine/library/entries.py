@@ -74,6 +74,13 @@ class ModelCard:
         return self.state in (READY, MOVING)
 
 
+# A card of which no figure is known: dataclasses.replace() says what is.
+BLANK_CARD = ModelCard(
+    name="", title=NO_TEXT, family="", path="", parameters=0, active_parameters=0, disk_bytes=0, expert_bytes=0,
+    layers=0, moe_layers=0, experts=0, experts_per_token=0, context_length=0, tiers=(), backend="",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelFolder:
     """A folder that models live in. bytes: free and total of its disk; models: of all stores in it.

@@ -12,7 +12,17 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.formats.families import FAMILIES, text_config
 from engine.library import dials, folders, offline_index, partial_imports, store_copy, trash
-from engine.library.entries import CLASH, MISSING, MOVING, OLD_FORMAT, UNFINISHED, UNUSABLE, ModelCard, ModelFolder
+from engine.library.entries import (
+    BLANK_CARD,
+    CLASH,
+    MISSING,
+    MOVING,
+    OLD_FORMAT,
+    UNFINISHED,
+    UNUSABLE,
+    ModelCard,
+    ModelFolder,
+)
 from engine.library.home import BUILTIN, COPY, RESERVED, home
 from engine.limits import MANIFEST_BYTES, POSITIONS
 from engine.record.layout import ExpertSpec
@@ -294,27 +304,10 @@ def _clash(second: ModelCard, first: ModelCard) -> ModelCard:
 
 
 def _blank(path: Path, state: str, problem: Translatable, action: Translatable, source: str) -> ModelCard:
-    return ModelCard(
-        name=path.name,
-        title=translated(path.name),
-        family="",
-        path=str(path),
-        parameters=0,
-        active_parameters=0,
-        disk_bytes=trash.size(path),
-        expert_bytes=0,
-        layers=0,
-        moe_layers=0,
-        experts=0,
-        experts_per_token=0,
-        context_length=0,
-        tiers=(),
-        backend="",
-        state=state,
-        problem=problem,
-        action=action,
-        source=source,
-    )
+    return replace(
+        BLANK_CARD, name=path.name, title=translated(path.name), path=str(path), disk_bytes=trash.size(path),
+        state=state, problem=problem, action=action, source=source,
+    )  # fmt: skip
 
 
 def _source(path: Path) -> str:

@@ -29,6 +29,7 @@ from engine.generation.messages import (
 from engine.hardware.computer import Computer
 from engine.library.dials import in_words as dial_in_words
 from engine.library.entries import (
+    BLANK_CARD,
     CANCELLED,
     FAILED,
     FINISHED,

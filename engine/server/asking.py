@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from starlette.requests import Request
@@ -158,21 +158,12 @@ class Asker:
 def _as_model(card: protocol.TeamCard) -> ModelCard:
     """A team as lists of models have it; it has no weights of its own."""
     name = f"{protocol.TEAM_PREFIX}{card.id}"
-    return ModelCard(
+    return replace(
+        protocol.BLANK_CARD,
         name=name,
         title=translated(card.name),
         family="team",
         path="",
-        parameters=0,
-        active_parameters=0,
-        disk_bytes=0,
-        expert_bytes=0,
-        layers=0,
-        moe_layers=0,
-        experts=0,
-        experts_per_token=0,
-        context_length=0,
-        tiers=(),
         backend="lean",
     )
 
