@@ -137,19 +137,33 @@ class ExpertKernels:
         hidden, start, commands = work.spec.hidden, self._list_at(len(work.experts)), CommandList()
         commands.record(self._began)
         commands.copy_in(self._in + start, self._sent + start, self._head - start + 4 * work.tokens * hidden)
-        self._compute(commands, work, self._in + start, slots)
+        self._compute(commands, work, self._in + start, self._in + self._head)
         commands.copy_out(self._came, self._out, 4 * slots * hidden)
         commands.record(self._done)
         commands.query(self._done)  # Windows' driver gathers work and hands it on only when it is asked about it
         return commands
 
-    def _compute(self, commands: CommandList, work: CardWork, listed: int, slots: int) -> None:
-        spec, experts = work.spec, len(work.experts)
+    def write_token(
+        self, commands: CommandList, spec: ExpertSpec, activation: Activation, k: int, *,
+        x: int, listed: int, weights: int, y: int,
+    ) -> None:  # fmt: skip
+        """Have k experts of one token computed and added up: y [hidden]. All are addresses of the card: listed, of a
+        list of experts as kernels take them, those that are not there without planes; weights [k]: of each.
+        """
+        nowhere = CardExpert((0, 0, 0, 0), 0)
+        self._compute(commands, CardWork(spec, activation, [nowhere] * k, [1] * k, 0, 1), listed, x)
+        sizes = c_int32(k), c_int32(spec.hidden)
+        places = (c_uint64(at) for at in (weights, self._out, y))
+        self._run(commands, "uh_combine", (-(-spec.hidden // BLOCK), 1, 1), *places, *sizes)
+
+    def _compute(self, commands: CommandList, work: CardWork, listed: int, x: int) -> None:
+        """listed, x: where the card has the list of experts, and the activations [tokens, hidden]."""
+        spec, experts, slots = work.spec, len(work.experts), sum(work.counts)
         layout = expert_layout(spec, work.activation)
         up, down = spec.matrices[-2], spec.matrices[-1]
         stride, stored = spec.padded(down)[1], spec.padded(up)[1]
         each = c_int32(slots // work.tokens)
-        given = Vectors(self._in + self._head, spec.hidden, spec.hidden, stored, spec.group_of(up), work.tokens)
+        given = Vectors(x, spec.hidden, spec.hidden, stored, spec.group_of(up), work.tokens)
         ready = self._operands.take(commands, given)
         places = c_uint64(listed), c_uint64(self._slots)
         many = max(work.counts) > FEW and not self._exact

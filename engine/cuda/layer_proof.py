@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.cuda.device import CardDevice
 from engine.cuda.errors import OUT_OF_MEMORY, CardError
-from engine.cuda.layer_runs import LayerPlaces, LayerRun, SequenceRows, cache_bytes, runs_of, weight_bytes
+from engine.cuda.layer_runs import LayerPlaces, LayerRun, SequenceRows, cache_bytes, runs_of, weight_bytes, whole_runs
 from engine.cuda.layers import CardLayers
 from engine.kernels.native import NativeKernel
 from engine.native.op_graph import STATES, GraphStep, OpKind
@@ -31,7 +31,8 @@ def open_layers(
 
     room: bytes. Raises CardError where the card differs from the processor, or fails.
     """
-    runs = runs_of(places.graphs)
+    whole = whole_runs(places.graphs)
+    runs = whole or runs_of(places.graphs)
     if not runs or cache_bytes(runs, places.tokens, places.kv_dtype) + weight_bytes(runs) > room:
         return None
     read = places.read_elsewhere(runs)
@@ -39,6 +40,7 @@ def open_layers(
         layers = CardLayers(
             device, ptx, runs, read, capacity=places.tokens, kv_dtype=places.kv_dtype, exact=kernel.exact
         )
+        layers.whole = bool(whole)
     except CardError as error:
         if error.code != OUT_OF_MEMORY:
             raise
@@ -109,8 +111,14 @@ def _chosen(run: LayerRun) -> list[list[int]]:
 
 
 def measure(layers: CardLayers, kernel: NativeKernel, trial: SequenceRows) -> tuple[float, float]:
-    """Seconds of all runs of a token: by the card, and by the processor."""
+    """Seconds of all runs of a token: by the card, and by the processor. Where the card has all of a token's ops, they
+    go there together, as they do in stretches."""
     step, taken = _step_of(trial), []
+
+    def one_by_one() -> None:
+        for run in layers.runs:
+            kernel.run_graph(run.graph, step)
+
     for card in (True, False):
         for run in layers.runs:
             layers.use(run, card=card)
@@ -118,8 +126,10 @@ def measure(layers: CardLayers, kernel: NativeKernel, trial: SequenceRows) -> tu
         for _ in range(TURNS):
             layers.follow(trial)
             start = time.perf_counter()
-            for run in layers.runs:
-                kernel.run_graph(run.graph, step)
+            if card and layers.whole:
+                layers.run_together()
+            else:
+                one_by_one()
             turns.append(time.perf_counter() - start)
         taken.append(statistics.median(turns))
     for run in layers.runs:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from engine.cuda.matrices import nbytes_of, supports
 from engine.native.library import MatrixView
-from engine.native.op_graph import KINDS, NORMS, SCORES, Op, OpGraph, OpKind
+from engine.native.op_graph import KINDS, NORMS, SCORES, GraphStep, Op, OpGraph, OpKind
 
 MOST_HEAD, HEAD_STEP = 256, 64  # widths of heads that there are kernels for
 MOST_EXPERTS, MOST_TAKEN = 1024, 64  # of uh_route
@@ -42,25 +42,42 @@ class SequenceRows(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+class Asked(NamedTuple):
+    """What the experts of a layer are asked with for a token, and where their answer goes: engine.experts.backend.Step.
+
+    x, y: [1, H] float32. ids: [1, K] int64. weights: [1, K] float32. layer: the model's own index.
+    """
+
+    layer: int
+    x: Tensor
+    ids: Tensor
+    weights: Tensor
+    y: Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
 class LayerPlaces:
-    """The layers of an open model. graphs: all of its ops, in their order. asked: what experts are asked with. tokens:
-    whose rows may lie on the card. trial: makes a sequence of random rows. follow: told what to call before each single
-    token; None: nothing.
+    """The layers of an open model. graphs: all of its ops, in their order. asked: what experts are asked with, behind
+    each of the first graphs. logits: what the last graph gives. tokens: whose rows may lie on the card. trial: makes a
+    sequence of random rows. follow: told what to call before each single token; None: nothing. ahead: told what to call
+    for stretches of layers (engine.models.op_graph.executor.GraphExecutor.run_ahead); None: nothing.
     """
 
     graphs: Sequence[OpGraph]
-    asked: Sequence[Tensor]
+    asked: Sequence[Asked]
+    logits: Tensor
     tokens: int
     kv_dtype: torch.dtype
     trial: Callable[[int], SequenceRows]
     follow: Callable[[Callable[[SequenceRows], None] | None], None]
+    ahead: Callable[[Callable[[int, GraphStep], int] | None], None]
 
     def read_elsewhere(self, runs: Sequence[LayerRun]) -> list[Tensor]:
         """Vectors that are read by something else than these runs."""
         covered = {(id(run.graph), at) for run in runs for at in range(run.start, run.end)}
         others = [op for g in self.graphs for at, op in enumerate(g.ops) if (id(g), at) not in covered]
-        return [*self.asked, *(t for op in others for t in op.keeps if isinstance(t, Tensor))]
+        asked = [own for asked in self.asked for own in (asked.x, asked.ids, asked.weights)]
+        return [*asked, self.logits, *(t for op in others for t in op.keeps if isinstance(t, Tensor))]
 
 
 class LayerRun(NamedTuple):
@@ -79,6 +96,13 @@ class LayerRun(NamedTuple):
 def runs_of(graphs: Sequence[OpGraph]) -> list[LayerRun]:
     """The longest runs with attention in them that the card can compute."""
     return [run for graph in graphs for run in _cut(graph) if any(op.kind is OpKind.ATTEND for op in run.ops)]
+
+
+def whole_runs(graphs: Sequence[OpGraph]) -> list[LayerRun]:
+    """All ops as runs, if the card can compute all of them; else none."""
+    runs = [run for graph in graphs for run in _cut(graph) if run.end > run.start]
+    covered = sum(run.end - run.start for run in runs) == sum(len(graph.ops) for graph in graphs)
+    return runs if covered and runs_of(graphs) else []
 
 
 def _cut(graph: OpGraph) -> Iterator[LayerRun]:

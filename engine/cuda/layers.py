@@ -46,7 +46,9 @@ QUERIES = 8  # of a key head, that a block takes
 _WARPS, _LINE = 4, 64
 
 
-class _Copy(ctypes.Structure):
+class CardCopy(ctypes.Structure):
+    """Bytes of ordinary memory, and where they lie in what has come from the card."""
+
     # As uh_card_copy.
     _fields_ = (("host", c_void_p), ("at", c_int64), ("nbytes", c_int64))
 
@@ -121,8 +123,9 @@ class _Frame:
 class CardLayers:
     """Runs of ops that the card computes for single tokens, with keys and values of `capacity` tokens there.
 
-    Used by the thread that runs the model; nothing else may use the card's compute stream meanwhile. runs: which.
-    worst, seconds: the largest difference from the processor, and what all runs of a token take there and here.
+    Used by the thread that runs the model; nothing else may use the card's compute stream meanwhile. runs: which ops;
+    whole: whether that is all of the model's. worst, seconds: the largest difference from the processor, and what all
+    runs of a token take there and here.
     """
 
     def __init__(
@@ -135,7 +138,7 @@ class CardLayers:
         """
         self._device, self._ptx, self.runs, self.capacity = device, ptx, tuple(runs), capacity
         self._kv_dtype = kv_dtype
-        self.worst, self.seconds = 0.0, (0.0, 0.0)
+        self.worst, self.seconds, self.whole = 0.0, (0.0, 0.0), False
         ops = [op for run in runs for op in run.ops]
         linears = [op.keeps[0] for op in ops if op.kind is OpKind.LINEAR]
         packed = [view for view in linears if isinstance(view, MatrixView) and supports(view)]
@@ -174,13 +177,17 @@ class CardLayers:
         kept = [t for op in ops if op.kind is OpKind.HEADS for t in tensors_of(op, (0, 5))]
         written = {storage_of(t) for op in ops for t in tensors_of(op, WRITTEN[op.kind])}
         back = written & (into | {storage_of(t) for t in (*read, *kept)})
-        self._into, self._back = sorted(into, key=back.__contains__), sorted(back, key=into.__contains__, reverse=True)
+        # What only the last run writes, the logits of whole tokens, lies behind what comes back of layers.
+        others = {storage_of(t) for run in self.runs[:-1] for op in run.ops for t in tensors_of(op, WRITTEN[op.kind])}
+        self._into = sorted(into, key=back.__contains__)
+        self._back = sorted(back, key=lambda storage: (storage not in into, storage not in others))
         self._frame.lay_out(list(dict.fromkeys((*self._into, *self._back, *self._frame.spans))))
         self._position_at = self._frame.nbytes
-        self._size = self._frame.nbytes + 8
+        self._size = self._frame.nbytes + 8 + 8  # the position, and which layer lacks an expert: none
         self._address, self._pinned = self._room(self._size), self._device.pinned(self._size)
         self._came = self._device.pinned(self._size)
         ctypes.memset(self._pinned, 0, self._size)
+        c_int32.from_address(self._pinned + self._position_at + 8).value = -1
         driver, stream = self._device.driver, self._device.compute
         driver.copy_in(self._address, self._pinned, self._size, stream)
         driver.synchronize(stream)
@@ -209,16 +216,33 @@ class CardLayers:
 
     # ---- commands ---------------------------------------------------------------------------------------------------
 
-    def _written(self, run: LayerRun) -> _Made:
-        commands, sent = CommandList(), [(self._pinned, 0, self._end(self._into)), (self._pinned, self._position_at, 8)]
-        for host, at, nbytes in sent:
-            commands.copy_in(self._address + at, host + at, nbytes)
+    def write_in(self, commands: CommandList) -> None:
+        """Have what runs need of ordinary memory copied to the frame."""
+        for at, nbytes in ((0, self._end(self._into)), (self._position_at, 16)):
+            commands.copy_in(self._address + at, self._pinned + at, nbytes)
+
+    def write_ops(self, commands: CommandList, run: LayerRun) -> None:
+        """Have a run's ops computed."""
         for op in run.ops:
             self._command(commands, op)
-        start, end = min(self._frame.at[storage] for storage in self._back), self._end(self._back)
+
+    def write_out(self, commands: CommandList, run: LayerRun) -> None:
+        """Have what others read of a run come back."""
+        back = self._back_of(run)
+        start, end = min(self._frame.at[storage] for storage in back), self._end(back)
         commands.copy_out(self._came + start, self._address + start, end - start)
+
+    def write_end(self, commands: CommandList) -> None:
+        """Have it be known when all of it is done."""
         commands.record(self.matrices.done)
         commands.query(self.matrices.done)
+
+    def _written(self, run: LayerRun) -> _Made:
+        commands = CommandList()
+        self.write_in(commands)
+        self.write_ops(commands, run)
+        self.write_out(commands, run)
+        self.write_end(commands)
         into, back = self._copies(self._into), self._copies(self._back_of(run))
         packed = commands.packed()
         made = _Run(
@@ -237,13 +261,50 @@ class CardLayers:
         ends = [self._frame.at[s] + self._frame.spans[s][1] - self._frame.spans[s][0] for s in storages]
         return max(ends)
 
-    def _copies(self, storages: Sequence[int]) -> ctypes.Array[_Copy]:
-        spans = [(*self._frame.spans[s], self._frame.at[s]) for s in storages]
-        return (_Copy * len(spans))(*(_Copy(start, at, end - start) for start, end, at in spans))
+    def _copies(self, storages: Sequence[int]) -> ctypes.Array[CardCopy]:
+        return self.copies_of(self._spans_of(storages))
+
+    @staticmethod
+    def copies_of(spans: Sequence[tuple[int, int, int]]) -> ctypes.Array[CardCopy]:
+        """As native code takes them. spans: from and to in ordinary memory, and where that lies in what has come."""
+        return (CardCopy * len(spans))(*(CardCopy(start, at, end - start) for start, end, at in spans))
 
     def _at(self, tensor: object) -> c_uint64:
         """Where a token's vector lies; 0 of none."""
         return c_uint64(self._address + self._frame.offset(tensor) if isinstance(tensor, Tensor) else 0)
+
+    # ---- for stretches of layers ------------------------------------------------------------------------------------
+
+    def place(self, tensor: Tensor) -> int:
+        """The address on the card of a token's vector that runs read or write."""
+        return self._address + self._frame.offset(tensor)
+
+    def offset(self, tensor: Tensor) -> int:
+        """The same from the start of the frame, `frame`."""
+        return self._frame.offset(tensor)
+
+    @property
+    def frame(self) -> int:
+        """The address on the card of the vectors that runs read and write."""
+        return self._address
+
+    @property
+    def lacking(self) -> int:
+        """The address on the card of which layer lacks an expert, int32; -1 when runs begin."""
+        return self._address + self._position_at + 8
+
+    def back_spans(self, runs: Sequence[LayerRun]) -> list[tuple[int, int, int]]:
+        """What these runs write that comes back: from and to in ordinary memory, and where in the frame."""
+        written = {storage for run in runs for storage in self._back_of(run)}
+        return self._spans_of([storage for storage in self._back if storage in written])
+
+    def _spans_of(self, storages: Sequence[int]) -> list[tuple[int, int, int]]:
+        spans, at = self._frame.spans, self._frame.at
+        return [(spans[storage][0], spans[storage][1], at[storage]) for storage in storages]
+
+    def run_address(self, run: LayerRun) -> int:
+        """Of what native code is told of a run."""
+        return ctypes.addressof(self._made[self.runs.index(run)].run)
 
     def _run(self, commands: CommandList, name: str, grid: Sequence[int], *parameters: Any) -> None:
         commands.launch(self._device.kernel(self._ptx, name), (*grid, 1, 1)[:3], BLOCK, parameters)
@@ -340,6 +401,17 @@ class CardLayers:
         """Have this run computed by the card, or by the processor."""
         made = self._made[self.runs.index(run)]
         run.graph.run_on_card(run.start, ctypes.addressof(made.run) if card else 0)
+
+    def run_together(self) -> None:
+        """All runs one after the other, of whatever is there: to see how long they take. Raises CardError."""
+        commands, driver = CommandList(), self._device.driver
+        self.write_in(commands)
+        for run in self.runs:
+            self.write_ops(commands, run)
+        self.write_out(commands, self.runs[-1])
+        self.write_end(commands)
+        driver.submit(commands, self._device.compute)
+        driver.synchronize(self._device.compute)
 
     def vectors(self, written: LayerRun | None = None) -> list[Tensor]:
         """Ordinary memory of what passes through runs, float32 views; or of what one run writes there."""

@@ -15,10 +15,12 @@ from engine.cuda.layer_runs import LayerPlaces
 from engine.cuda.linears import CardLinears, LinearPlace
 from engine.cuda.ptx_files import ptx_for
 from engine.cuda.ring import PinnedRing
+from engine.cuda.stretches import CardStretches
 from engine.experts.card.residency import CardCache, ReadParts
 from engine.experts.execution.assistant import ENOUGH_FREE, CardAssistant
 from engine.experts.execution.card_proof import CardProof, prove
 from engine.experts.keys import ExpertKey, ExpertSource
+from engine.experts.lookahead import LookAhead, expert_layers
 from engine.experts.precision import full_tier
 from engine.experts.runtime import ExpertRuntime
 from engine.translatable import msg
@@ -29,7 +31,7 @@ MOST_SLOTS = 512  # of a call: a prompt's experts go to the card in pieces of so
 
 class CardMode:
     """A card that computes beside the processor. proof: what it showed when it was opened. linears: the other weights
-    that it computes with.
+    that it computes with. layers: what of layers is no expert, and ahead: whole layers in one go; None: none.
 
     Opened and closed by the thread that runs the model. lost: called with the error once the card is of no use any
     more; the answer goes on without it.
@@ -78,6 +80,7 @@ class CardMode:
             self.assistant = CardAssistant(
                 kernels, self.held, self.proof.rates, runtime.telemetry, runtime.batch.activations, runtime.full
             )
+            self.ahead = self._look_ahead(ptx, kernels)
         except BaseException:
             self.device.close()
             raise
@@ -89,6 +92,21 @@ class CardMode:
             self.proof.rates.host * 1e6, self.proof.rates.card * 1e6, self.proof.rates.handover * 1e6,
         )  # fmt: skip
 
+    def _look_ahead(self, ptx: bytes, kernels: ExpertKernels) -> LookAhead | None:
+        """Layers in one go, where the card has all of them. Raises CardError."""
+        places, layers = self._places, self.layers
+        if places is None or layers is None or not layers.whole:
+            return None
+        experts = expert_layers(self._runtime, places.asked)
+        if experts is None:
+            return None
+        stretches = CardStretches(
+            self.device, ptx, layers, kernels, table=self.held.there, asked=places.asked, experts=experts
+        )
+        ahead = LookAhead(self._runtime, self.held, self.assistant, stretches, [own.layer for own in places.asked])
+        places.ahead(ahead)
+        return ahead
+
     @property
     def _error(self) -> CardError | None:
         return (None if self.layers is None else self.layers.error) or self.linears.error
@@ -99,6 +117,7 @@ class CardMode:
         if self.layers is not None and self._places is not None:
             self.layers.stop()
             self._places.follow(None)
+            self._places.ahead(None)
 
     @property
     def alive(self) -> bool:

@@ -172,6 +172,13 @@ class ExpertRuntime:
             if self.upgrade and not self._thresholds.exact and not self.as_if_missing:
                 self._upgrader.layer_done()
 
+    def ran_on_card(self, layer: int, ids: Tensor, weights: Tensor) -> None:
+        """A card has computed a layer of one token by itself. ids, weights: [1, K], copied here."""
+        if self.route_listener is not None:
+            self.route_listener(layer, ids.clone(), weights.clone())
+        with self._seen(layer, 1):
+            self.telemetry.chose(layer, ids[0].tolist(), weights[0].numpy())
+
     def read_ahead(self, predictor: Predictor | None, k: int = 1, depth: int = 2, width: int | None = None) -> None:
         """Prefetch the experts that the predictor expects, from the next pass on; None ends that. See Prefetcher.
 

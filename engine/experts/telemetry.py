@@ -190,6 +190,16 @@ class ExpertTelemetry:
         # by one.
         notes[flat, GATE] = gates
 
+    def chose(self, layer: int, experts: Sequence[int], gates: NDArray[np.float32]) -> None:
+        """One token chose these, all of which were there, with these gate weights."""
+        row, notes = self._uses[self._row[layer]], self._notes[self._row[layer]]
+        for expert in experts:
+            row[expert] += 1
+        own = np.abs(gates)
+        notes[experts, GATES] += own
+        notes[experts, GATE] = own
+        self.hit(len(experts))
+
     def weighed(self, layer: int, experts: Sequence[int], gates: Sequence[float]) -> None:
         """One token gave these experts these gate weights."""
         notes = self._notes[self._row[layer]]

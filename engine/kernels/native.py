@@ -195,6 +195,7 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
     library.uh_attend_many.argtypes = (pointer, pointer)
     library.uh_heads_many.argtypes, library.uh_heads_many.restype = (pointer, pointer), None
     library.uh_run_graph.argtypes = (pointer, pointer, i32, pointer)
+    library.uh_run_stretch.argtypes = (pointer, pointer, pointer)
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
     library.uh_combine_some.argtypes, library.uh_combine_some.restype = (pointer, pointer, pointer, i32), None
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
@@ -420,6 +421,13 @@ class NativeKernel:
             failed = self._library.uh_run_graph(self._context, graph.address, graph.length, step.address)
         if failed:
             raise _no_memory()
+
+    def run_stretch(self, stretch: int, step: GraphStep) -> int:
+        """Have a card compute layers of a single token (engine/cuda/stretches.py). stretch: address of a
+        uh_card_stretch. Returns the layer whose experts come next; -1: the card failed, and nothing was changed here.
+        """
+        with self._lock:
+            return int(self._library.uh_run_stretch(self._context, stretch, step.address))
 
     def heads_many(self, heads: ctypes.Structure) -> None:
         """See engine/kernels/prefill_attention.py, which makes these."""

@@ -128,6 +128,10 @@ class OpGraph:
         self._packed = ctypes.create_string_buffer(b"".join(op.packed() for op in self.ops))
         self.address = ctypes.addressof(self._packed)
 
+    def address_of(self, at: int) -> int:
+        """Where one of the ops lies, for as long as this lives."""
+        return self.address + at * _OP.size
+
     def linears(self) -> list[tuple[int, MatrixView]]:
         """Places and matrices of the ops that multiply with one matrix."""
         places = ((at, op.keeps[0]) for at, op in enumerate(self.ops) if op.kind is OpKind.LINEAR)

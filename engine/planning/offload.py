@@ -6,7 +6,7 @@ computed where it lies, if that is faster than to bring it over (Fiddler; hobbit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
@@ -130,7 +130,7 @@ def make_plan_with_card(
         for mode, dense in _WAYS
         if mode == ASSISTED
     )
-    outlook = max((way for way in ways if way is not None), key=attrgetter("speed"), default=None)
+    outlook = _best_way([way for way in ways if way is not None])
     if outlook is None:
         told.append(msg("{name} isn't used: too little of its memory is free.", name=card.name))
     elif mode == AUTO and outlook.speed[0] < FASTER * plan.speed[0]:
@@ -138,6 +138,14 @@ def make_plan_with_card(
     else:
         return _with_card(beside, index, card, outlook, told)
     return replace(plan, sentences=(*plan.sentences, *told))
+
+
+def _best_way(ways: Sequence[Outlook]) -> Outlook | None:
+    """The fastest; with the other weights on the card as well where that costs no room for experts, for when the model
+    is opened it is measured whether that gains."""
+    best = max(ways, key=attrgetter("speed"), default=None)
+    both = [way for way in ways if way.linears and best is not None and way.device_experts >= best.device_experts]
+    return both[0] if both else best
 
 
 def _with_card(plan: Plan, index: int, card: Gpu, outlook: Outlook, told: list[Translatable]) -> Plan:

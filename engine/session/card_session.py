@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 from engine.cuda.driver import open_driver
 from engine.cuda.errors import CardError
-from engine.cuda.layer_runs import LayerPlaces, SequenceRows
+from engine.cuda.layer_runs import Asked, LayerPlaces, SequenceRows
 from engine.cuda.linears import LinearPlace
 from engine.errors import UnderhillError, as_error
 from engine.experts.card_mode import CardMode
 from engine.hardware.machine import size
 from engine.models.decoder import Decoder
+from engine.native.op_graph import GraphStep
 from engine.planning.offload import without_card
 from engine.planning.plan import SHORT, seen_again
 from engine.session.loaded_model import LoadedModel
@@ -117,6 +118,17 @@ def _layers_of(model: LoadedModel) -> LayerPlaces | None:
     def follow(told: Callable[[SequenceRows], None] | None) -> None:
         executor.before_token = told
 
+    def ahead(told: Callable[[int, GraphStep], int] | None) -> None:
+        executor.run_ahead = told
+
+    asked = [Asked(layer, step.x, step.ids, step.weights, step.y) for layer, step in executor.asked]
     return LayerPlaces(
-        executor.graphs, executor.asked, min(plan.context, SHORT), decoder.kv_dtype, decoder.trial_state, follow
+        graphs=executor.graphs,
+        asked=asked,
+        logits=executor.logits,
+        tokens=min(plan.context, SHORT),
+        kv_dtype=decoder.kv_dtype,
+        trial=decoder.trial_state,
+        follow=follow,
+        ahead=ahead,
     )

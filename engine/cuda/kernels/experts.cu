@@ -12,7 +12,14 @@ UH_DEVICE int32_t uh_rows_of(const int32_t *slots, int32_t k, int32_t at, int32_
     return n;
 }
 
-/* h = activation(gate x, up x). Warps 0 and 1 of a block have two row blocks of up, warps 2 and 3 the same of gate; without a
+/* Zeros in columns from `first` on, `n` of them as far as there are `cols`, of `rows` rows. */
+UH_DEVICE void uh_zeros(float *to, int64_t stride, int32_t rows, int32_t first, int32_t n, int32_t cols) {
+#pragma unroll 1
+    for (int32_t i = threadIdx.x; i < rows * n; i += UH_THREADS)
+        if (first + i % n < cols) to[i / n * stride + first + i % n] = 0.0f;
+}
+
+/* h = activation(gate x, up x); of an expert that is not there (planes: 0), zeros. Warps 0 and 1 of a block have two row blocks of up, warps 2 and 3 the same of gate; without a
  * gate all four have one of up. What they give goes through shared memory, so that all threads share the activations.
  * Grid: (row blocks / 2 or 4, experts). */
 template <int N, typename VECTORS>
@@ -23,6 +30,11 @@ UH_DEVICE void uh_gate_up(const uh_layout &layout, const uh_expert *experts, con
     const int32_t warp = threadIdx.x / UH_WARP, lane = threadIdx.x % UH_WARP;
     const int32_t blocks = layout.has_gate ? UH_WARPS / 2 : UH_WARPS, last = expert.first + expert.count;
     const int32_t block = blockIdx.x * blocks + warp % blocks;
+    if (!expert.planes) {
+        uh_zeros(h + expert.first * h_stride, h_stride, expert.count, blockIdx.x * blocks * UH_ROWS, blocks * UH_ROWS,
+                 layout.intermediate);
+        return;
+    }
     const uh_product_view view = warp < blocks ? uh_view_of<UH_UP>(layout, expert) : uh_view_of<UH_GATE>(layout, expert);
     x.stored = view.groups * view.group, x.groups = view.groups;
     for (int32_t at = expert.first; at < last; at += N) {
@@ -61,13 +73,19 @@ UH_KERNEL UH_BOUNDED
     uh_gate_up<4>(layout, experts, slots, k, uh_float_vectors{padded, sums}, h, h_stride);
 }
 
-/* out[slot] = down h. A dense matrix is run as the down matrix of an expert, too. Grid: (row blocks / UH_WARPS, experts). */
+/* out[slot] = down h, or zeros of an expert that is not there. A dense matrix is run as the down matrix of an expert, too. Grid: (row blocks / UH_WARPS, experts). */
 template <int N, typename VECTORS>
 UH_DEVICE void uh_down(const uh_layout &layout, const uh_expert *experts, const int32_t *slots, VECTORS x, float *out) {
     const uh_expert expert = experts[blockIdx.y];
     const int32_t warp = threadIdx.x / UH_WARP, lane = threadIdx.x % UH_WARP, half = lane / UH_ROWS;
     const int32_t block = blockIdx.x * UH_WARPS + warp, index = block * UH_ROWS + lane % UH_ROWS;
     const int32_t last = expert.first + expert.count;
+    if (!expert.planes) {
+        const int32_t rows = UH_WARPS * UH_ROWS;
+        for (int32_t at = expert.first; at < last; at++)
+            uh_zeros(out + (int64_t)slots[at] * layout.hidden, 0, 1, blockIdx.x * rows, rows, layout.hidden);
+        return;
+    }
     if (block * UH_ROWS >= layout.hidden) return;
     const uh_product_view view = uh_view_of<UH_DOWN>(layout, expert);
     x.stored = view.groups * view.group, x.groups = view.groups;

@@ -6,3 +6,5 @@
 
 #include "layer.cu"
 #include "attention.cu"
+
+#include "stretch.cu"

@@ -11,6 +11,7 @@ import numpy as np
 from engine.cuda.arena import DeviceArena
 from engine.cuda.device import CardDevice
 from engine.cuda.expert_kernels import CardExpert, supports
+from engine.cuda.expert_table import ExpertTable
 from engine.cuda.ring import PinnedRing
 from engine.experts.cache.expert_cache import ExpertCache
 from engine.experts.cache.resident_table import ResidentTable
@@ -44,6 +45,7 @@ class CardCache:
     def __init__(
         self, device: CardDevice, arena: DeviceArena, ring: PinnedRing, cache: ExpertCache, table: ResidentTable
     ) -> None:
+        """Raises CardError."""
         self._device, self.arena, self._ring, self._cache, self._table = device, arena, ring, cache, table
         self._held: dict[int, _Held] = {}
         self._coming: dict[int, tuple[_Held, int]] = {}
@@ -51,6 +53,7 @@ class CardCache:
         self._uses = np.zeros(len(cache.keys))
         self._tokens = 0
         self.sent = 0
+        self.there = ExpertTable(device, len(cache.keys))
 
     # ---- what is there ----------------------------------------------------------------------------------------------
 
@@ -94,7 +97,7 @@ class CardCache:
                 del self._coming[number]
                 self._events.append(crossed)
                 self._held[number] = held
-                self._show(number, held.expert.planes)
+                self._show(number, held.expert)
 
     def wait_for_buffer(self) -> None:
         """Wait until another copy may begin. Raises CardError."""
@@ -113,6 +116,10 @@ class CardCache:
             self._tokens += 1
             if self._tokens % EVERY == 0:
                 self._uses *= DECAY
+
+    def has_all(self, layer: int) -> bool:
+        """Whether every expert of a layer is there."""
+        return 0 not in self._table.layers[layer].card[:]
 
     def uses(self, key: ExpertKey) -> float:
         """How often it was chosen, lately."""
@@ -150,7 +157,7 @@ class CardCache:
         """It is not there any more. No call that uses it may be under way."""
         number = self._cache.number(key)
         held = self._held.pop(number)
-        self._show(number, 0)
+        self._show(number, None)
         self.arena.give(held.block)
 
     def bring(self, key: ExpertKey, tier: int, read: ReadParts | None = None) -> bool:
@@ -210,7 +217,7 @@ class CardCache:
     def forget(self) -> None:
         """The card is lost, and with it all that was there. Asks nothing of it."""
         for number in self._held:
-            self._show(number, 0)
+            self._show(number, None)
         self._held.clear()
         self._coming.clear()
 
@@ -233,9 +240,10 @@ class CardCache:
         """Bytes of the card that are taken for experts, used or not."""
         return self.arena.held
 
-    def _show(self, number: int, planes: int) -> None:
+    def _show(self, number: int, where: CardExpert | None) -> None:
         layer, expert = self._cache.keys[number]
-        self._table.layers[layer].card[expert] = planes
+        self._table.layers[layer].card[expert] = 0 if where is None else where.planes
+        self.there.set(number, where)
 
     def spec(self, key: ExpertKey) -> ExpertSpec:
         """Its shape and encoding."""

@@ -125,6 +125,13 @@ class CardAssistant:
         if experts:
             self.rates = self.rates.seen_host(experts, seconds)
 
+    def ran_alone(self, layer: int, chosen: Sequence[int]) -> None:
+        """The card has computed these experts of one token, all of a layer's, by itself."""
+        self.ran += len(chosen)
+        for expert in chosen:
+            self._telemetry.precision[self.held.tier(ExpertKey(layer, expert))] += 1
+        self.held.used(layer, chosen)
+
     # ---- many tokens ------------------------------------------------------------------------------------------------
 
     def begin_batch(self, call: Call, requests: Sequence[ExpertRequest]) -> list[ExpertRequest]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from torch import Tensor
 
-from engine.experts.backend import Stepper
+from engine.experts.backend import Step, Stepper
 from engine.kernels.native import NativeKernel
 from engine.models.layers.feed_forward import PerLayerInputs
 from engine.models.layers.layer import Layer
@@ -86,6 +86,10 @@ class GraphExecutor:
         self._by_id, self._logits = by_id, logits
         self._step: GraphStep | None = None
         self.before_token: Callable[[SequenceState], None] | None = None  # told of each single token's sequence
+        # Computes layers of a single token from one on, and returns the one whose experts come next; the number of
+        # layers with experts: none do, and the logits are there; -1: it did nothing.
+        self.run_ahead: Callable[[int, GraphStep], int] | None = None
+        self._answered = False  # the logits of the step are there
 
     def linears(self) -> list[tuple[op_graph.OpGraph, int, MatrixView]]:
         """Every op that multiplies with one matrix: its graph, its place there, and the matrix."""
@@ -97,10 +101,14 @@ class GraphExecutor:
         return [*(segment.graph for segment in self._segments), self._head]
 
     @property
-    def asked(self) -> list[Tensor]:
-        """Vectors of a token that the experts are asked with."""
-        steps = [segment.steps[0] for segment in self._segments if segment.steps]
-        return [own for step in steps for own in (step.x, step.ids, step.weights)]
+    def asked(self) -> list[tuple[int, Step]]:
+        """The layers that have experts, and what these are asked for a single token."""
+        return [(segment.layer, segment.steps[0]) for segment in self._segments if segment.steps]
+
+    @property
+    def logits(self) -> Tensor:
+        """Where the logits [rows, V] of a step are found."""
+        return self._logits
 
     def forward(
         self,
@@ -171,13 +179,28 @@ class GraphExecutor:
     def _run_layers(self, step: GraphStep) -> None:
         run, ask, tokens = self._kernel.run_graph, self._experts.moe_step, step.tokens
         run(self._angles, step)
-        for segment in self._segments:
-            run(segment.graph, step)
+        ahead = self.run_ahead if tokens == 1 else None
+        self._answered, at = False, 0
+        while at < len(self._segments):
+            segment = self._segments[at]
+            if ahead is not None:
+                asked = ahead(at, step)
+                if asked < 0:
+                    ahead = None
+                elif asked == len(self._segments) - 1:
+                    self._answered = True
+                    return
+                else:
+                    at, segment = asked, self._segments[asked]
+            if ahead is None:
+                run(segment.graph, step)
             if segment.steps:
                 ask(segment.layer, segment.steps[tokens - 1])
+            at += 1
 
     def _run_head(self, step: GraphStep, first: int) -> Tensor:
         """Logits [T, V] of the tokens from `first` on."""
-        step.run_from(first)
-        self._kernel.run_graph(self._head, step)
+        if not self._answered:
+            step.run_from(first)
+            self._kernel.run_graph(self._head, step)
         return self._logits[first : step.tokens].clone()

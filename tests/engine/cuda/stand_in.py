@@ -125,7 +125,7 @@ class StandIn:
         memory.write(h, bytes(4 * slots * stride))
         self._h[h] = self._x[codes], k
         for expert in listed:
-            reads += self._parts(memory, spec, expert)[1]
+            reads += self._parts(memory, spec, expert)[1] if expert[4] else []
         return reads, [(h, 4 * slots * stride)]
 
     def _gemm(self, memory: DeviceMemory, grid: tuple[int, int, int], arguments: Sequence[bytes]) -> Touched:
@@ -194,11 +194,12 @@ class StandIn:
         slots = sum(expert[6] for expert in listed)
         work, first = [], 0
         for expert in listed:
-            parts, read = self._parts(memory, spec, expert)
-            reads += read
-            work.append(Work(parts, list(range(first, first + expert[6]))))
+            if expert[4]:
+                parts, read = self._parts(memory, spec, expert)
+                reads += read
+                work.append(Work(parts, list(range(first, first + expert[6]))))
             first += expert[6]
-        out = torch.empty(slots, spec.hidden)
+        out = torch.zeros(slots, spec.hidden)  # of those that are not there
         given = x if k == 1 else x.repeat_interleave(k, 0)[:slots]
         self._kernel.run(spec, activation, work, given.contiguous(), 1, out)
         memory.write(to, out.numpy().tobytes())

@@ -17,7 +17,7 @@ from engine.cuda.device import CardDevice
 from engine.cuda.driver import Driver
 from engine.cuda.errors import CardError
 from engine.cuda.layer_proof import open_layers
-from engine.cuda.layer_runs import LayerPlaces, LayerRun, SequenceRows, cache_bytes, runs_of, weight_bytes
+from engine.cuda.layer_runs import Asked, LayerPlaces, LayerRun, SequenceRows, cache_bytes, runs_of, weight_bytes
 from engine.cuda.layers import CardLayers
 from engine.cuda.ptx_files import read_ptx
 from engine.kernels.native import NativeKernel
@@ -25,7 +25,7 @@ from engine.models.decoder import Decoder
 from engine.models.layers import state as state_module
 from engine.models.layers.state import SequenceState
 from engine.models.layers.weight_format import Kind, WeightFormat
-from engine.native.op_graph import OpKind
+from engine.native.op_graph import GraphStep, OpKind
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, MIB, OUT_OF_MEMORY, SimulatedDriver, interpreted
 from tests.engine.models.families.test_plain_attention import CASES, COMMON
 from tests.engine.models.parity import DirectoryWeights, make_pair
@@ -63,8 +63,18 @@ class Model:
         def follow(told: Callable[[SequenceRows], None] | None) -> None:
             executor.before_token = told
 
+        def ahead(told: Callable[[int, GraphStep], int] | None) -> None:
+            executor.run_ahead = told
+
         return LayerPlaces(
-            executor.graphs, executor.asked, self.tokens, self.decoder.kv_dtype, self.decoder.trial_state, follow
+            graphs=executor.graphs,
+            asked=[Asked(layer, step.x, step.ids, step.weights, step.y) for layer, step in executor.asked],
+            logits=executor.logits,
+            tokens=self.tokens,
+            kv_dtype=self.decoder.kv_dtype,
+            trial=self.decoder.trial_state,
+            follow=follow,
+            ahead=ahead,
         )
 
     def say(self, ids: list[int], state: SequenceState) -> Tensor:

@@ -1,0 +1,240 @@
+"""Layers of a single token on the card one after the other, experts included, without the processor in between.
+
+The card looks the router's choice up in a table of what lies there. It goes on until a layer lacks an expert; what it
+does behind that is of no use, and is left where it is. All that ordinary memory keeps of a token comes back in one
+copy: keys and values of every layer, and what the next layer's experts are asked with, or the logits.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from ctypes import c_int32, c_uint64, c_void_p
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.cuda.commands import CommandList
+from engine.cuda.device import CardDevice
+from engine.cuda.expert_kernels import ExpertKernels
+from engine.cuda.expert_table import ExpertTable
+from engine.cuda.layer_runs import Asked, LayerRun, tensors_of
+from engine.cuda.layers import CardCopy, CardLayers
+from engine.cuda.operands import BLOCK
+from engine.kernels.activation import Activation
+from engine.kernels.native import EXPERT, NativeKernel
+from engine.native.op_graph import GraphStep, OpKind
+from engine.record.layout import ExpertSpec
+
+MOST_CHOSEN = BLOCK  # experts of a token that uh_find looks up
+SPANS = 4  # of uh_keep
+_KEEPERS = 8  # blocks of uh_keep
+_LINE = 64
+_NOBODY = -2  # no layer's number
+
+
+class _Spans(ctypes.Structure):
+    # As uh_spans.
+    _fields_ = tuple((name, c_int32 * SPANS) for name in ("start", "to", "words"))
+
+
+class _Part(ctypes.Structure):
+    # As uh_card_part.
+    _fields_ = (("ops", c_void_p), ("kept", c_void_p), ("n_ops", c_int32), ("n_kept", c_int32))
+
+
+class _Stretch(ctypes.Structure):
+    # As uh_card_stretch.
+    _fields_ = (
+        *((n, c_void_p) for n in ("run", "commands", "parts", "ends", "lacking", "out", "answer", "came", "log")),
+        *((n, c_int32) for n in ("n_commands", "first_part", "end", "layers", "n_out", "n_answer")),
+    )
+
+
+class ExpertLayer(NamedTuple):
+    """The experts of a layer, all of one shape. first: the number of the first of them in an ExpertTable."""
+
+    spec: ExpertSpec
+    activation: Activation
+    first: int
+
+
+class _Logged(NamedTuple):
+    """What ordinary memory keeps of a run: where in the frame, in the log, and for how many bytes; and where here."""
+
+    offset: int
+    at: int
+    nbytes: int
+    host: int
+
+
+class CardStretches:
+    """Stretches of layers. Used by the thread that runs the model; nothing else may use the card's compute stream
+    meanwhile. layers: with experts.
+    """
+
+    def __init__(
+        self, device: CardDevice, ptx: bytes, runs: CardLayers, kernels: ExpertKernels, *,
+        table: ExpertTable, asked: Sequence[Asked], experts: Mapping[int, ExpertLayer],
+    ) -> None:  # fmt: skip
+        """runs: all ops of the model (layer_runs.whole_runs). asked: by layer, in their order. experts: of each.
+        Raises CardError."""
+        self._device, self._ptx, self._runs, self._kernels, self._table = device, ptx, runs, kernels, table
+        self._asked, self._experts, self.layers = asked, experts, len(asked)
+        self._by_layer = self._runs_by_layer()
+        self._find, self._keep = (device.kernel(ptx, name) for name in ("uh_find", "uh_keep"))
+        self._listed = device.memory(EXPERT.size * max(own.ids.shape[1] for own in asked))
+        self._lay_out_log()
+        self._ends = (c_int32 * (self.layers + 1))(*np.cumsum([len(own) for own in self._by_layer]).tolist())
+        spans = runs.back_spans([run for own in self._by_layer[: self.layers] for run in own])
+        self._start, end = min(at for *_, at in spans), max(at + to - start for start, to, at in spans)
+        self._words = (end - self._start) // 4
+        self._saved = device.memory(4 * self._words)
+        self._out = runs.copies_of([(start, to, at - self._start) for start, to, at in spans])
+        answer = runs.back_spans([self._by_layer[-1][-1]])
+        self._answer_at = min(at for *_, at in answer)
+        self._answer_bytes = max(at + to - start for start, to, at in answer) - self._answer_at
+        self._came, behind = device.pinned(4 * self._words + self._answer_bytes), 4 * self._words - self._answer_at
+        self._answer = runs.copies_of([(start, to, at + behind) for start, to, at in answer])
+        self._lacking = device.pinned(4)
+        # Both come back whole, with what lies between their vectors.
+        for there, here, nbytes in (
+            (self._saved, self._came, 4 * self._words),
+            (self._log, self._log_came, self._log_bytes),
+        ):
+            ctypes.memset(here, 0, nbytes)
+            device.driver.copy_in(there, here, nbytes, device.compute)
+        device.driver.synchronize(device.compute)
+        self._made: dict[tuple[int, int], tuple[_Stretch, object]] = {}
+
+    def _runs_by_layer(self) -> list[list[LayerRun]]:
+        """What is run in front of each layer's experts, and behind the last ones."""
+        graphs = list(dict.fromkeys(run.graph for run in self._runs.runs))
+        found: list[list[LayerRun]] = [[] for _ in range(self.layers + 1)]
+        for run in self._runs.runs:
+            found[min(graphs.index(run.graph), self.layers)].append(run)
+        return found
+
+    def _lay_out_log(self) -> None:
+        self._logged: dict[LayerRun, list[_Logged]] = {}
+        self._choices: list[tuple[int, int]] = []  # by layer, where the log has its ids and weights
+        at = 0
+        for layer, runs in enumerate(self._by_layer):
+            for run in runs:
+                kept = self._logged[run] = []
+                for offset, nbytes, host in self._kept_of(run):
+                    kept.append(_Logged(offset, at, nbytes, host))
+                    at += -(-nbytes // _LINE) * _LINE
+            if layer < self.layers:
+                asked = self._asked[layer]
+                for tensor in (asked.ids, asked.weights):
+                    nbytes = tensor.element_size() * tensor.shape[1]
+                    self._logged[runs[-1]].append(_Logged(self._runs.offset(tensor), at, nbytes, 0))
+                    at += -(-nbytes // _LINE) * _LINE
+                self._choices.append((self._logged[runs[-1]][-2].at, self._logged[runs[-1]][-1].at))
+        self._log_bytes = at
+        self._log, self._log_came = self._device.memory(at), self._device.pinned(at)
+        parts = [(run, [own for own in self._logged[run] if own.host]) for runs in self._by_layer for run in runs]
+        self._kept_copies = [
+            (CardCopy * len(kept))(*(CardCopy(own.host, own.at, own.nbytes) for own in kept)) for _, kept in parts
+        ]
+        self._parts = (_Part * len(parts))(
+            *(
+                _Part(run.graph.address_of(run.start), ctypes.addressof(copies), run.end - run.start, len(copies))
+                for (run, _), copies in zip(parts, self._kept_copies, strict=True)
+            )
+        )
+
+    def _kept_of(self, run: LayerRun) -> list[tuple[int, int, int]]:
+        """Keys and values: where in the frame, how many bytes, and where here."""
+        found = []
+        for op in run.ops:
+            if op.kind is OpKind.HEADS:
+                x, values = tensors_of(op, (0, 5))
+                nbytes, keys = 4 * op.n[2] * op.n[3], 4 * op.n[1] * op.n[3]
+                found.append((self._runs.offset(x) + keys, nbytes, x.data_ptr() + keys))
+                found.append((self._runs.offset(values), nbytes, values.data_ptr()))
+        return found
+
+    # ---- commands ---------------------------------------------------------------------------------------------------
+
+    def _stretch(self, first: int, end: int) -> tuple[_Stretch, object]:
+        commands, runs = CommandList(), self._runs
+        runs.write_in(commands)
+        for layer in range(first, end + 1):
+            for at, run in enumerate(self._by_layer[layer], 1):
+                runs.write_ops(commands, run)
+                self._write_keep(commands, run, layer if at == len(self._by_layer[layer]) else _NOBODY, end)
+            if layer < end:
+                self._write_experts(commands, layer)
+        if end == self.layers:
+            answer = self._came + 4 * self._words
+            commands.copy_out(answer, runs.frame + self._answer_at, self._answer_bytes)
+        commands.copy_out(self._came, self._saved, 4 * self._words)
+        logged = [own for layer in range(first, end + 1) for run in self._by_layer[layer] for own in self._logged[run]]
+        if logged:
+            start, stop = logged[0].at, logged[-1].at + logged[-1].nbytes
+            commands.copy_out(self._log_came + start, self._log + start, stop - start)
+        commands.copy_out(self._lacking, runs.lacking, 4)
+        runs.write_end(commands)
+        packed = commands.packed()
+        made = _Stretch(
+            runs.run_address(self._by_layer[first][0]), ctypes.addressof(packed), ctypes.addressof(self._parts),
+            ctypes.addressof(self._ends), self._lacking, ctypes.addressof(self._out), ctypes.addressof(self._answer),
+            self._came, self._log_came, len(packed), self._ends[first - 1] if first else 0, end, self.layers,
+            len(self._out), len(self._answer),
+        )  # fmt: skip
+        return made, (commands, packed)
+
+    def _write_keep(self, commands: CommandList, run: LayerRun, layer: int, end: int) -> None:
+        """Behind a run. layer: whose experts come next; _NOBODY: another run does. end: as of the stretch."""
+        logged = self._logged[run]
+        if layer != _NOBODY and layer < self.layers:
+            asked = self._asked[layer]
+            there = self._table.address(self._experts[asked.layer].first)
+            k = c_int32(asked.ids.shape[1])
+            places = (c_uint64(at) for at in (self._runs.place(asked.ids), there, self._listed, self._runs.lacking))
+            commands.launch(self._find, (1, 1, 1), BLOCK, (*places, c_int32(layer), k))
+        elif not logged:
+            return
+        # The last of a stretch is kept whether or not its experts are there, which are not computed then.
+        last = layer == end < self.layers
+        for at in range(0, max(1, len(logged)), SPANS):
+            spans, some = _Spans(), logged[at : at + SPANS]
+            for i, own in enumerate(some):
+                spans.start[i], spans.to[i], spans.words[i] = own.offset // 4, own.at // 4, own.nbytes // 4
+            # Whole vectors go with the first of them.
+            whole = (layer if not at else _NOBODY, int(last and not at), self._words)
+            places = (c_uint64(at) for at in (self._runs.frame, self._log, self._saved, self._runs.lacking))
+            numbers = (*map(c_int32, (*whole, self._start // 4)),)
+            commands.launch(self._keep, (_KEEPERS, 1, 1), BLOCK, (spans, *places, *numbers))
+
+    def _write_experts(self, commands: CommandList, layer: int) -> None:
+        asked = self._asked[layer]
+        own = self._experts[asked.layer]
+        x, weights, y = (self._runs.place(tensor) for tensor in (asked.x, asked.weights, asked.y))
+        self._kernels.write_token(
+            commands, own.spec, own.activation, asked.ids.shape[1], x=x, listed=self._listed, weights=weights, y=y
+        )
+
+    # ---- in use -----------------------------------------------------------------------------------------------------
+
+    def run(self, kernel: NativeKernel, step: GraphStep, first: int, end: int) -> int:
+        """Compute from a layer on, at most up to the experts of layer `end`, which is `layers` for all of it.
+
+        Returns the layer whose experts are to be computed next, for which all is in ordinary memory; `layers`: none,
+        the logits are there; -1: nothing was done, since the card failed or has no room for the token.
+        """
+        if (first, end) not in self._made:
+            self._made[first, end] = self._stretch(first, end)
+        return kernel.run_stretch(ctypes.addressof(self._made[first, end][0]), step)
+
+    def chosen(self, layer: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The ids [K] and weights [K] of a layer that was computed last, in memory that is written over."""
+        k = self._asked[layer].ids.shape[1]
+        ids, weights = (self._log_came + at for at in self._choices[layer])
+        return (
+            np.ctypeslib.as_array((ctypes.c_int64 * k).from_address(ids)),
+            np.ctypeslib.as_array((ctypes.c_float * k).from_address(weights)),
+        )
