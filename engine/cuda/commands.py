@@ -69,6 +69,10 @@ class CommandList:
         """Ask about an event, for nothing but that a driver that gathers work hands it on."""
         self._add(CardCommand(kind=QUERY, handle=event))
 
+    def again(self, command: CardCommand) -> None:
+        """One that another list has, which has to live as long as this one."""
+        self._add(command)
+
     def _add(self, command: CardCommand) -> None:
         self._commands.append(command)
         self._packed = None

@@ -83,6 +83,10 @@ class CardDevice:
             found = self._functions[module, name] = self.driver.function(module, name)
         return found
 
+    def name_of(self, kernel: int) -> str:
+        """Of a kernel that `kernel` has given. Raises StopIteration for another."""
+        return next(name for (_, name), found in self._functions.items() if found == kernel)
+
     def close(self) -> None:
         """Give everything back. Safe to call twice, and on a card that is lost."""
         with self._closing:

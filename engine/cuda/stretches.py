@@ -159,7 +159,8 @@ class CardStretches:
 
     # ---- commands ---------------------------------------------------------------------------------------------------
 
-    def _stretch(self, first: int, end: int) -> tuple[_Stretch, object]:
+    def commands(self, first: int, end: int) -> CommandList:
+        """What the card does from a layer on, up to the experts of layer `end`; `layers`: all of it."""
         commands, runs = CommandList(), self._runs
         runs.write_in(commands)
         for layer in range(first, end + 1):
@@ -178,6 +179,10 @@ class CardStretches:
             commands.copy_out(self._log_came + start, self._log + start, stop - start)
         commands.copy_out(self._lacking, runs.lacking, 4)
         runs.write_end(commands)
+        return commands
+
+    def _stretch(self, first: int, end: int) -> tuple[_Stretch, object]:
+        commands, runs = self.commands(first, end), self._runs
         packed = commands.packed()
         made = _Stretch(
             runs.run_address(self._by_layer[first][0]), ctypes.addressof(packed), ctypes.addressof(self._parts),

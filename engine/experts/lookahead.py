@@ -21,7 +21,7 @@ LEARN = 0.1  # weight of the last token in how likely a layer has all: some ten 
 class LookAhead:
     """What GraphExecutor.run_ahead calls. Used by the thread that runs the model.
 
-    ran: layers whose experts the card computed without the processor.
+    stretches: what it has computed. ran: layers whose experts the card computed without the processor.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class LookAhead:
         layers: Sequence[int],
     ) -> None:  # fmt: skip
         """layers: those with experts, in their order."""
-        self._runtime, self._held, self._assistant, self._stretches = runtime, held, assistant, stretches
+        self._runtime, self._held, self._assistant, self.stretches = runtime, held, assistant, stretches
         self._layers, self._chance = tuple(layers), [0.0] * len(layers)
         self.ran = 0
 
@@ -46,7 +46,7 @@ class LookAhead:
             except CardError as error:
                 self._assistant.fail(error)
                 return -1
-            asked = self._stretches.run(self._runtime.kernel, step, first, end)
+            asked = self.stretches.run(self._runtime.kernel, step, first, end)
             for layer in range(first, max(first, asked)):
                 self._count(layer)
         self._learn(first, asked, end)
@@ -71,12 +71,12 @@ class LookAhead:
 
     def _is_there(self, layer: int) -> bool:
         """Whether all that was chosen of a layer, whose experts the card has not looked for, is there."""
-        ids, _ = self._stretches.chosen(layer)
+        ids, _ = self.stretches.chosen(layer)
         card = self._runtime.table.layers[self._layers[layer]].card
         return all(card[expert] for expert in ids.tolist())
 
     def _count(self, at: int) -> None:
-        layer, (ids, weights) = self._layers[at], self._stretches.chosen(at)
+        layer, (ids, weights) = self._layers[at], self.stretches.chosen(at)
         chosen = ids.tolist()
         self._runtime.ran_on_card(layer, torch.from_numpy(ids)[None], torch.from_numpy(weights)[None])
         self._assistant.ran_alone(layer, chosen)

@@ -1,10 +1,11 @@
 """What does this computer's graphics card make of a model? Needs a card.
 
-    python -m tests.benchmarks.card [--shape qwen3] [--layers 48] [--threads 6] [--turns 8] [--hold GB]
+    python -m tests.benchmarks.card [--shape qwen3] [--layers 48] [--threads 6] [--turns 8] [--hold GB] [--profile]
 
 First the kernels of both flavours on the card against the processor's, and microseconds of a token's experts there.
 Then the same tokens through the same store twice, by the processor alone and with the card beside it: tokens a second
 of each turn, and whether the logits have the same bits. --hold: another program leaves so many GB of the card free.
+--profile: instead, microseconds of each kernel of a token, and of all of it in one go.
 """
 
 from __future__ import annotations
@@ -12,12 +13,17 @@ from __future__ import annotations
 import json
 import statistics
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import torch
 
+from engine import settings
+from engine.calibration.calibrator import open_calibrated
+from engine.cuda.commands import LAUNCH, CardCommand, CommandList
 from engine.cuda.device import CardDevice
 from engine.cuda.driver import open_driver
 from engine.cuda.expert_kernels import CardWork, ExpertKernels
@@ -96,6 +102,46 @@ def decode(store: Any, shape: Any, mode: str, threads: int, turns: int) -> dict[
         return {"rates": rates, "plan": ours.about["plan"], "digests": digests}
 
 
+def profile(store: Path, threads: int) -> dict[str, Any]:
+    """Of a token that the card computes by itself: by kernel and grid, launches and microseconds of each, run by
+    itself; and microseconds of all in one go."""
+    chosen = {"mode": ASSISTED, "dial": "exact", "context_length": CONTEXT, "threads": threads}
+    session = open_calibrated(str(store), settings.validated(chosen, settings.ENGINE))
+    try:
+        mode = session.card_mode.mode
+        if mode is None or mode.ahead is None:
+            raise SystemExit("\n".join(["The card does not compute whole layers:", *map(str, session.sentences)]))
+        keys = list(session.runtime.cache.keys)
+        while mode.fill(keys):
+            pass
+        device, stretches = mode.device, mode.ahead.stretches
+        driver, began, ended = device.driver, device.event(timed=True), device.event(timed=True)
+        packed = stretches.commands(0, stretches.layers).packed()
+
+        def took(commands: Sequence[CardCommand]) -> float:
+            listed = CommandList()
+            listed.record(began)
+            for command in commands:
+                listed.again(command)
+            listed.record(ended)
+            for _ in range(3):
+                driver.submit(listed, device.compute)
+                driver.wait_for(ended)
+            return 1e6 * driver.seconds(began, ended)
+
+        launches = Counter((own.handle, tuple(own.grid)) for own in packed if own.kind == LAUNCH)
+        first = {(own.handle, tuple(own.grid)): own for own in reversed(packed) if own.kind == LAUNCH}
+        each = {key: took([own] * 50) / 50 for key, own in first.items()}
+        rows = [
+            {"kernel": device.name_of(key[0]), "grid": key[1], "launches": n, "us": round(each[key], 1)}
+            for key, n in launches.items()
+        ]
+        rows.sort(key=lambda row: -row["launches"] * row["us"])
+        return {"kernels": rows, "sum": sum(n * each[key] for key, n in launches.items()), "token": took(packed[:-2])}
+    finally:
+        session.close()
+
+
 @contextmanager
 def held(left: float) -> Iterator[None]:
     """All of the card's memory but so many bytes taken."""
@@ -128,10 +174,17 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--threads", type=int, default=6)
     parser.add_argument("--turns", type=int, default=8, help=f"of {TURN} tokens")
     parser.add_argument("--hold", type=float, default=0, help="GB of the card that stay free; 0: all of it")
+    parser.add_argument("--profile", action="store_true", help="of each kernel of a token")
     args = parser.parse_args(given)
-    show_kernels()
     shape = large(args.shape, args.layers)
     store = prepare_model(shape, 4, args.folder, top=4).store
+    if args.profile:
+        found = profile(store, args.threads)
+        for row in found.pop("kernels"):
+            print(json.dumps(row))
+        print(json.dumps(found))
+        return
+    show_kernels()
     alone = decode(store, shape, CPU, args.threads, args.turns)
     with held(args.hold * GB) if args.hold else nullcontext():
         beside = decode(store, shape, ASSISTED, args.threads, args.turns)
