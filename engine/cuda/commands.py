@@ -14,7 +14,7 @@ COPY_IN, COPY_OUT, LAUNCH, RECORD, QUERY = range(5)  # as in card.h
 # Functions that commands call, in the order of uh_card_driver; by place, which of them each kind of command calls.
 FUNCTIONS = (
     "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuLaunchKernel", "cuEventRecord", "cuEventQuery",
-    "cuEventSynchronize", "cuCtxSetCurrent",
+    "cuEventSynchronize", "cuCtxSetCurrent", "cuGraphLaunch",
 )  # fmt: skip
 
 

@@ -51,8 +51,16 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuEventSynchronize": (c_void_p,),
     "cuEventQuery": (c_void_p,),
     "cuEventElapsedTime": (_P(c_float), c_void_p, c_void_p),
+    "cuStreamBeginCapture_v2": (c_void_p, c_int),
+    "cuStreamEndCapture": (c_void_p, _P(c_void_p)),
+    "cuGraphInstantiateWithFlags": (_P(c_void_p), c_void_p, c_uint64),
+    "cuGraphLaunch": (c_void_p, c_void_p),
+    "cuGraphExecDestroy": (c_void_p,),
+    "cuGraphDestroy": (c_void_p,),
     "cuLaunchKernel": (c_void_p, *[c_uint] * 7, c_void_p, _P(c_void_p), _P(c_void_p)),
 }
+NEWER = {"cuGraphInstantiateWithFlags"}  # of CUDA 11.4; older drivers do without graphs
+_THREAD_LOCAL = 1  # CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: what other threads do meanwhile is not looked at
 NON_BLOCKING, UNTIMED = 1, 2  # CU_STREAM_NON_BLOCKING: not ordered with the default stream; CU_EVENT_DISABLE_TIMING
 # CUdevice_attribute
 _MULTIPROCESSORS, _INTEGRATED, _CLOCK_KHZ, _BUS_BITS, _MAJOR, _MINOR = 16, 18, 36, 37, 75, 76
@@ -94,6 +102,8 @@ class Driver:
             try:
                 function = getattr(library, name)
             except AttributeError as cause:
+                if name in NEWER:
+                    continue
                 raise old_driver(name) from cause
             function.argtypes, function.restype = arguments, c_int
             self._calls[name] = function
@@ -256,6 +266,27 @@ class Driver:
         code, function = self.submitter.submit(commands, stream)
         if code:
             raise refused(function, code)
+
+    def graph_of(self, commands: CommandList, stream: int) -> int | None:
+        """These commands as a graph, which the driver launches in one go; None: it is too old for that. They may not
+        record or ask about events. Whoever asked gives it to `destroy_graph`. Raises CardError.
+        """
+        if "cuGraphInstantiateWithFlags" not in self._calls:
+            return None
+        self._call("cuStreamBeginCapture_v2", stream, _THREAD_LOCAL)
+        graph = c_void_p()
+        try:
+            self.submit(commands, stream)
+        finally:
+            self._call("cuStreamEndCapture", stream, byref(graph))
+        try:
+            return self._new("cuGraphInstantiateWithFlags", c_void_p, graph, 0)
+        finally:
+            self._call("cuGraphDestroy", graph)
+
+    def destroy_graph(self, graph: int) -> None:
+        """Let go of it; it may not be under way."""
+        self._call("cuGraphExecDestroy", graph)
 
 
 def open_driver() -> Driver:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from ctypes import c_int32, c_uint64, c_void_p
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 
 from engine.cuda.commands import CommandList
 from engine.cuda.device import CardDevice
+from engine.cuda.errors import CardError
 from engine.cuda.expert_kernels import ExpertKernels
 from engine.cuda.expert_table import ExpertTable
 from engine.cuda.layer_runs import Asked, LayerRun, tensors_of
@@ -31,6 +34,8 @@ MOST_CHOSEN = BLOCK  # experts of a token that uh_find looks up
 SPANS = 4  # of uh_keep
 _KEEPERS = 8  # blocks of uh_keep
 _LINE = 64
+MOST_KNOWN = 64  # stretches that are kept ready
+OFTEN = 8  # times after which one becomes a graph: to make it takes as long as some tokens
 _NOBODY = -2  # no layer's number
 
 
@@ -47,7 +52,10 @@ class _Part(ctypes.Structure):
 class _Stretch(ctypes.Structure):
     # As uh_card_stretch.
     _fields_ = (
-        *((n, c_void_p) for n in ("run", "commands", "parts", "ends", "lacking", "out", "answer", "came", "log")),
+        *(
+            (n, c_void_p)
+            for n in ("run", "graph", "commands", "parts", "ends", "lacking", "out", "answer", "came", "log")
+        ),
         *((n, c_int32) for n in ("n_commands", "first_part", "end", "layers", "n_out", "n_answer")),
     )
 
@@ -67,6 +75,16 @@ class _Logged(NamedTuple):
     at: int
     nbytes: int
     host: int
+
+
+@dataclass
+class _Made:
+    """A stretch. commands: what native code hands on; behind the graph, if there is one. times: it was asked for."""
+
+    commands: CommandList
+    times: int = 0
+    graph: int | None = None
+    stretch: _Stretch = field(default_factory=_Stretch)
 
 
 class CardStretches:
@@ -106,7 +124,9 @@ class CardStretches:
             ctypes.memset(here, 0, nbytes)
             device.driver.copy_in(there, here, nbytes, device.compute)
         device.driver.synchronize(device.compute)
-        self._made: dict[tuple[int, int], tuple[_Stretch, object]] = {}
+        self._pieces: dict[tuple[int, bool | None], CommandList] = {}
+        self._known: dict[tuple[int, int], _Made] = {}  # the one that was used last at the end
+        device.on_close(self._clear)
 
     def _runs_by_layer(self) -> list[list[LayerRun]]:
         """What is run in front of each layer's experts, and behind the last ones."""
@@ -160,15 +180,14 @@ class CardStretches:
     # ---- commands ---------------------------------------------------------------------------------------------------
 
     def commands(self, first: int, end: int) -> CommandList:
-        """What the card does from a layer on, up to the experts of layer `end`; `layers`: all of it."""
+        """What the card does from a layer on, up to the experts of layer `end`; `layers`: all of it. Valid as long as
+        this lives."""
         commands, runs = CommandList(), self._runs
         runs.write_in(commands)
         for layer in range(first, end + 1):
-            for at, run in enumerate(self._by_layer[layer], 1):
-                runs.write_ops(commands, run)
-                self._write_keep(commands, run, layer if at == len(self._by_layer[layer]) else _NOBODY, end)
-            if layer < end:
-                self._write_experts(commands, layer)
+            for piece in (self._ops(layer, layer == end), *([] if layer == end else [self._experts_of(layer)])):
+                for command in piece.packed():
+                    commands.again(command)
         if end == self.layers:
             answer = self._came + 4 * self._words
             commands.copy_out(answer, runs.frame + self._answer_at, self._answer_bytes)
@@ -178,22 +197,60 @@ class CardStretches:
             start, stop = logged[0].at, logged[-1].at + logged[-1].nbytes
             commands.copy_out(self._log_came + start, self._log + start, stop - start)
         commands.copy_out(self._lacking, runs.lacking, 4)
-        runs.write_end(commands)
         return commands
 
-    def _stretch(self, first: int, end: int) -> tuple[_Stretch, object]:
-        commands, runs = self.commands(first, end), self._runs
-        packed = commands.packed()
-        made = _Stretch(
-            runs.run_address(self._by_layer[first][0]), ctypes.addressof(packed), ctypes.addressof(self._parts),
-            ctypes.addressof(self._ends), self._lacking, ctypes.addressof(self._out), ctypes.addressof(self._answer),
-            self._came, self._log_came, len(packed), self._ends[first - 1] if first else 0, end, self.layers,
-            len(self._out), len(self._answer),
-        )  # fmt: skip
-        return made, (commands, packed)
+    def _ops(self, layer: int, last: bool) -> CommandList:
+        """What comes in front of a layer's experts. last: of a stretch."""
+        if (layer, last) not in self._pieces:
+            commands = self._pieces[layer, last] = CommandList()
+            for at, run in enumerate(self._by_layer[layer], 1):
+                self._runs.write_ops(commands, run)
+                self._write_keep(commands, run, layer if at == len(self._by_layer[layer]) else _NOBODY, last)
+        return self._pieces[layer, last]
 
-    def _write_keep(self, commands: CommandList, run: LayerRun, layer: int, end: int) -> None:
-        """Behind a run. layer: whose experts come next; _NOBODY: another run does. end: as of the stretch."""
+    def _experts_of(self, layer: int) -> CommandList:
+        if (layer, None) not in self._pieces:
+            self._write_experts(self._pieces.setdefault((layer, None), CommandList()), layer)
+        return self._pieces[layer, None]
+
+    def _made(self, first: int, end: int) -> _Made:
+        """A stretch as native code takes it; of those that come again and again, as a graph."""
+        made = self._known.pop((first, end), None)
+        if made is None:
+            while len(self._known) >= MOST_KNOWN:
+                self._forget(next(iter(self._known)))
+            made = _Made(self.commands(first, end))
+            self._runs.write_end(made.commands)
+        self._known[first, end] = made  # the one that was used last
+        made.times += 1
+        if made.times == OFTEN:
+            made.graph = self._device.driver.graph_of(self.commands(first, end), self._device.compute)
+        if made.times in (1, OFTEN):
+            if made.graph is not None:
+                made.commands = CommandList()
+                self._runs.write_end(made.commands)
+            packed, runs = made.commands.packed(), self._runs
+            made.stretch = _Stretch(
+                runs.run_address(self._by_layer[first][0]), made.graph, ctypes.addressof(packed),
+                ctypes.addressof(self._parts), ctypes.addressof(self._ends), self._lacking, ctypes.addressof(self._out),
+                ctypes.addressof(self._answer), self._came, self._log_came, len(packed),
+                self._ends[first - 1] if first else 0, end, self.layers, len(self._out), len(self._answer),
+            )  # fmt: skip
+        return made
+
+    def _forget(self, known: tuple[int, int]) -> None:
+        graph = self._known.pop(known).graph
+        if graph is not None:
+            self._device.driver.destroy_graph(graph)
+
+    def _clear(self) -> None:
+        """The card is closed: what is lost with it is no error."""
+        for known in tuple(self._known):
+            with suppress(CardError):
+                self._forget(known)
+
+    def _write_keep(self, commands: CommandList, run: LayerRun, layer: int, last: bool) -> None:
+        """Behind a run. layer: whose experts come next; _NOBODY: another run does. last: of the stretch."""
         logged = self._logged[run]
         if layer != _NOBODY and layer < self.layers:
             asked = self._asked[layer]
@@ -204,7 +261,7 @@ class CardStretches:
         elif not logged:
             return
         # The last of a stretch is kept whether or not its experts are there, which are not computed then.
-        last = layer == end < self.layers
+        last = last and layer < self.layers
         for at in range(0, max(1, len(logged)), SPANS):
             spans, some = _Spans(), logged[at : at + SPANS]
             for i, own in enumerate(some):
@@ -229,11 +286,9 @@ class CardStretches:
         """Compute from a layer on, at most up to the experts of layer `end`, which is `layers` for all of it.
 
         Returns the layer whose experts are to be computed next, for which all is in ordinary memory; `layers`: none,
-        the logits are there; -1: nothing was done, since the card failed or has no room for the token.
+        the logits are there; -1: nothing was done, since the card failed or has no room for the token. Raises CardError.
         """
-        if (first, end) not in self._made:
-            self._made[first, end] = self._stretch(first, end)
-        return kernel.run_stretch(ctypes.addressof(self._made[first, end][0]), step)
+        return kernel.run_stretch(ctypes.addressof(self._made(first, end).stretch), step)
 
     def chosen(self, layer: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The ids [K] and weights [K] of a layer that was computed last, in memory that is written over."""

@@ -43,10 +43,10 @@ class LookAhead:
                 self._held.commit()
                 end = self._reach(first)
                 self._held.there.send()
+                asked = self.stretches.run(self._runtime.kernel, step, first, end)
             except CardError as error:
                 self._assistant.fail(error)
                 return -1
-            asked = self.stretches.run(self._runtime.kernel, step, first, end)
             for layer in range(first, max(first, asked)):
                 self._count(layer)
         self._learn(first, asked, end)

@@ -132,7 +132,7 @@ UH_DEVICE void uh_attend(const float *queries, const uint8_t *keys, const uint8_
     for (int64_t at = low; at < high; at += UH_TILE_KEYS) {
         const int32_t count = (int32_t)min(high - at, (int64_t)UH_TILE_KEYS);
 #pragma unroll 1
-        for (int32_t r = thread / 8; r < UH_TILE_KEYS; r += UH_THREADS / 8) {
+        for (int32_t r = thread / 8; r - lane / 8 < count; r += UH_THREADS / 8) { /* warps do not part: they shuffle */
             float score[UH_QUERIES] = {};
 #pragma unroll 1
             for (int32_t d = 8 * eighth; r < count && d < dim; d += 64) {

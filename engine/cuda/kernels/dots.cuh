@@ -136,9 +136,9 @@ UH_DEVICE void uh_dots_any(const uh_product_view &view, int32_t block, const uh_
                            float (&y)[N]) {
 #define UH_CALL(kind)                                           \
     if (N == 1 && view.group == 64)                             \
-        y[0] = uh_dots_one<kind, 4, 2>(view, block, x, row[0]); \
+        y[0] = uh_dots_one<kind, 4, 3>(view, block, x, row[0]); \
     else if (N == 1 && view.group == 32)                        \
-        y[0] = uh_dots_one<kind, 2, 3>(view, block, x, row[0]); \
+        y[0] = uh_dots_one<kind, 2, 4>(view, block, x, row[0]); \
     else                                                        \
         uh_dots<kind, N>(view, block, x, row, n, y)
     UH_FOR_KIND(view.kind, UH_CALL)

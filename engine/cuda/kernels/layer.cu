@@ -9,7 +9,7 @@ UH_KERNEL uh_norm(const float *x, float *out, const float *scale, const float *b
     const int64_t first = (int64_t)blockIdx.x * width;
     const float mean = bias ? uh_sum_of<false>(x + first, width, 0.0f, tile, lanes) / (float)width : 0.0f;
     const float by = 1.0f / sqrtf(uh_sum_of<true>(x + first, width, mean, tile, lanes) / (float)width + eps);
-#pragma unroll 1
+#pragma unroll 4
     for (int32_t c = threadIdx.x; c < width; c += UH_THREADS) {
         const float value = bias ? (x[first + c] - mean) * by : x[first + c] * by;
         out[first + c] = bias ? value * scale[c] + bias[c] : scale ? value * scale[c] : value;
@@ -34,7 +34,7 @@ UH_KERNEL uh_raw(const float *x, const uint8_t *weights, const float *bias, floa
     if (row >= rows) return;
     const int64_t first = (int64_t)row * cols;
     float sum = 0.0f;
-#pragma unroll 1
+#pragma unroll 8
     for (int32_t c = lane; c < cols; c += UH_WARP) {
         const float weight = bits == 16 ? __int_as_float((int)__ldg((const uint16_t *)weights + first + c) << 16)
                                         : __ldg((const float *)weights + first + c);
@@ -51,7 +51,7 @@ enum { UH_SOFTMAX, UH_TOPK_SOFTMAX, UH_SIGMOID_SCORES }; /* SCORE_ of ops.h */
 /* e^(x - largest) of n values in shared memory, not yet divided; returns their sum. */
 UH_DEVICE float uh_exponentials(float *x, int32_t n, float *lanes) {
     float best = -__int_as_float(0x7f800000);
-#pragma unroll 1
+#pragma unroll 8
     for (int32_t i = 0; i < n; i++) best = x[i] > best ? x[i] : best;
     __syncthreads(); /* all have read what each writes over */
 #pragma unroll 1

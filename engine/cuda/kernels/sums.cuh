@@ -8,7 +8,7 @@ enum { UH_SUM_LANES = 16, UH_TILE_FLOATS = 2048 };
 
 template <bool SQUARES>
 UH_DEVICE float uh_added(float sum, const float *x, int32_t n, float mean) {
-#pragma unroll 4
+#pragma unroll 16
     for (int32_t i = threadIdx.x; i < n; i += UH_SUM_LANES) sum = sum + (SQUARES ? (x[i] - mean) * (x[i] - mean) : x[i]);
     return sum;
 }
@@ -39,7 +39,7 @@ UH_DEVICE float uh_sum_of(const float *x, int32_t n, float mean, float *tile, fl
     for (int32_t first = 0; first < n; first += UH_TILE_FLOATS) {
         const int32_t count = min((int32_t)UH_TILE_FLOATS, n - first);
         __syncthreads(); /* the tile before has been added, and `lanes` read */
-#pragma unroll 1
+#pragma unroll 8
         for (int32_t i = threadIdx.x; i < count; i += UH_THREADS) tile[i] = x[first + i];
         __syncthreads();
         if (threadIdx.x < UH_SUM_LANES) own = uh_added<SQUARES>(own, tile, count, mean);

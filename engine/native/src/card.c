@@ -43,7 +43,7 @@ int uh_card_product(const uh_card_matrix *matrix, const float *x, float *y) {
     return 1;
 }
 
-int uh_card_compute(const uh_card_run *run, const uh_card_command *commands, int32_t n, int64_t position) {
+int uh_card_compute(const uh_card_run *run, void *graph, const uh_card_command *commands, int32_t n, int64_t position) {
     uh_card_products *shared = run->shared;
     const uh_card_driver *driver = shared->driver;
     int32_t at;
@@ -52,7 +52,8 @@ int uh_card_compute(const uh_card_run *run, const uh_card_command *commands, int
     if (shared->failed) return 0;
     for (int32_t i = 0; i < run->n_in; i++) memcpy(run->frame + run->in[i].at, run->in[i].host, (size_t)run->in[i].bytes);
     *run->position = position;
-    shared->failed = uh_card_submit(driver, commands, n, shared->stream, &at);
+    if (graph) shared->failed = driver->launch_graph(graph, shared->stream);
+    if (!shared->failed) shared->failed = uh_card_submit(driver, commands, n, shared->stream, &at);
     if (!shared->failed) shared->failed = driver->wait(shared->done);
     if (shared->failed) return 0;
     shared->computed++;
@@ -64,7 +65,7 @@ void uh_card_bring(const uh_card_copy *copies, int32_t n, const char *came) {
 }
 
 int uh_card_run_ops(const uh_card_run *run, int64_t position) {
-    if (!uh_card_compute(run, run->commands, run->n, position)) return 0;
+    if (!uh_card_compute(run, NULL, run->commands, run->n, position)) return 0;
     uh_card_bring(run->out, run->n_out, run->came);
     return 1;
 }

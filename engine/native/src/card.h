@@ -19,6 +19,7 @@ typedef struct {
     int (*query)(void *event);
     int (*wait)(void *event);
     int (*use)(void *context);
+    int (*launch_graph)(void *graph, void *stream);
 } uh_card_driver;
 
 /* handle: the function of a launch, or an event. host, device, bytes: of a copy. parameters: of a launch, addresses of its
@@ -77,8 +78,9 @@ typedef struct {
  * is no room for such a token. Nothing was written to ordinary memory then. */
 UH_API int uh_card_run_ops(const uh_card_run *run, int64_t position);
 
-/* Have these commands run, after what the run copies there; 0 and nothing happened in ordinary memory where the card failed. */
-int uh_card_compute(const uh_card_run *run, const uh_card_command *commands, int32_t n, int64_t position);
+/* Have a graph (NULL: none) and these commands run, after what the run copies there. 0: the card failed, and nothing happened
+ * in ordinary memory. */
+int uh_card_compute(const uh_card_run *run, void *graph, const uh_card_command *commands, int32_t n, int64_t position);
 
 /* Copies from `came` to ordinary memory. */
 void uh_card_bring(const uh_card_copy *copies, int32_t n, const char *came);
@@ -92,13 +94,15 @@ typedef struct {
 } uh_card_part;
 
 /* Layers of a single token that a card computes in one go, experts included, up to the first that lacks one there; or all of
- * them, and the logits. run: that of the first of them, whose vectors go there. parts: of the token's ops, in their order;
- * ends: by layer, how many of them there are up to its experts; layers: how many; the last of ends is behind them. first: the
- * layer and the part that the stretch begins with; end: the layer whose experts are not computed in any case; `layers`:
- * none, and what follows is computed as well. out, answer: what comes back from `came`, in front of a layer's experts, and
- * behind all layers. lacking: pinned memory that the number of the first layer that lacked an expert is copied to; -1: none. */
+ * them, and the logits. run: that of the first of them, whose vectors go there. graph: all of it, as the driver has it, but
+ * for the commands; NULL: these are all of it. parts: of the token's ops, in their order; ends: by layer, how many of them
+ * there are up to its experts; layers: how many; the last of ends is behind them. first_part: that the stretch begins with;
+ * end: the layer whose experts are not computed in any case; `layers`: none, and what follows is computed as well. out,
+ * answer: what comes back from `came`, in front of a layer's experts, and behind all layers. lacking: pinned memory that the
+ * number of the first layer that lacked an expert is copied to; -1: none. */
 typedef struct {
     const uh_card_run *run;
+    void *graph;
     const uh_card_command *commands;
     const uh_card_part *parts;
     const int32_t *ends, *lacking;

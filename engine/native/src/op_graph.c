@@ -158,7 +158,7 @@ int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step
 
 int32_t uh_run_stretch(uh_context *context, const uh_card_stretch *s, const uh_step *step) {
     const uh_op_function *functions = ops_of(context);
-    if (!uh_card_compute(s->run, s->commands, s->n_commands, step->row->position)) return -1;
+    if (!uh_card_compute(s->run, s->graph, s->commands, s->n_commands, step->row->position)) return -1;
     const int32_t asked = *s->lacking < 0 ? s->end : *s->lacking;
     for (int32_t at = s->first_part; at < s->ends[asked]; at++) {
         const uh_card_part *part = s->parts + at;

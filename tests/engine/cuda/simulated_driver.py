@@ -98,6 +98,7 @@ class SimulatedDriver:
         self.launches = 0
         self._compiler = compiler
         self._handles: dict[int, Any] = {}
+        self._captured: dict[int, list[Callable[[int], None]]] = {}  # by stream
         self._last = 0x1000
         self._pinned: dict[int, tuple[Any, int]] = {}
         self._pointers: dict[str, Any] = {}
@@ -120,7 +121,10 @@ class SimulatedDriver:
                     return self.lost
                 if (codes := self.fail.get(name)) and (code := codes.pop(0)):
                     return code
-                if name.startswith(("cuMem", "cuStream", "cuEvent", "cuLaunch", "cuModule")) and not self._entered():
+                if (
+                    name.startswith(("cuMem", "cuStream", "cuEvent", "cuLaunch", "cuModule", "cuGraph"))
+                    and not self._entered()
+                ):
                     return INVALID_CONTEXT
                 if name == "cuLaunchKernel":
                     self.launches += 1
@@ -248,7 +252,39 @@ class SimulatedDriver:
             raise Fault("a copy between the card and memory that is not pinned holds up whoever asks for it")
         return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(address), np.uint8)
 
+    def _kept(self, stream: int, again: Callable[[int], None]) -> bool:
+        """Whether a stream is being captured: then this is done once the graph is launched, on the stream it is given."""
+        if stream not in self._captured:
+            return False
+        self._captured[stream].append(again)
+        return True
+
+    def _cuStreamBeginCapture(self, stream: int, mode: int) -> None:
+        self._captured[stream] = []
+
+    def _cuStreamEndCapture(self, stream: int, out: Any) -> None:
+        self._made(out, ("graph", self._captured.pop(stream)))
+
+    def _cuGraphInstantiateWithFlags(self, out: Any, graph: int, flags: int) -> None:
+        self._made(out, ("graph that runs", self._handles[graph][1]))
+
+    def _cuGraphLaunch(self, graph: int, stream: int) -> None:
+        kind, captured = self._handles[graph]
+        assert kind == "graph that runs"
+        self.launches += len(captured)
+        for again in captured:
+            again(stream)
+
+    def _cuGraphExecDestroy(self, graph: int) -> None:
+        self.schedule.finish_all()
+        del self._handles[graph]
+
+    def _cuGraphDestroy(self, graph: int) -> None:
+        del self._handles[graph]
+
     def _cuMemcpyHtoDAsync(self, to: int, host: int, nbytes: int, stream: int) -> None:
+        if self._kept(stream, lambda other: self._cuMemcpyHtoDAsync(to, host, nbytes, other)):
+            return
         source, self.moved = self._host(host, nbytes), self.moved + nbytes
         before = source.copy()
 
@@ -261,6 +297,8 @@ class SimulatedDriver:
         self.schedule.add("copy to the card", stream, run)
 
     def _cuMemcpyDtoHAsync(self, host: int, source: int, nbytes: int, stream: int) -> None:
+        if self._kept(stream, lambda other: self._cuMemcpyDtoHAsync(host, source, nbytes, other)):
+            return
         to = self._host(host, nbytes)
         to[:] = 0xFF  # not a number, as float32
 
@@ -329,4 +367,8 @@ class SimulatedDriver:
         def run() -> Touched:
             return kernel.run(self.memory, (gx, gy, gz), bx, shared, arguments)
 
-        self.schedule.add(kernel.name, stream, run)
+        if not self._kept(stream, lambda other: self._launched(kernel.name, other, run)):
+            self._launched(kernel.name, stream, run)
+
+    def _launched(self, name: str, stream: int, run: Callable[[], Touched]) -> None:
+        self.schedule.add(name, stream, run)

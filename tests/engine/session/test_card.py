@@ -151,8 +151,10 @@ def test_attention_on_the_card_says_the_processors_words(
             keys = list(session.runtime.cache.keys)
             while mode.fill(keys):
                 pass
+            launched = dict(with_linears.calls)
             found = [session.generate(HELLO, GREEDY, (), Listener()).text]
             assert mode.ahead.ran > 5 * len(session.decoder.layers)
+            assert with_linears.calls["cuGraphLaunch"] > launched.get("cuGraphLaunch", 0) + 5
             if lost is not None:
                 with_linears.fail["cuEventSynchronize"] = [0] * lost + [LAUNCH_FAILED]
             found.append(session.generate(AGAIN, GREEDY, (), Listener()).text)
