@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Generator, Sequence
+from functools import partial
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor
 
+from engine.kernels.scratch_pool import SCRATCH
 from engine.native.op_graph import MOST_ROWS
+
+T = TypeVar("T")
 
 
 class ExpertBackend(Protocol):
@@ -20,6 +25,48 @@ class ExpertBackend(Protocol):
         scaled). Returns [T, H] float32: sum_k weights[t, k] * expert[ids[t, k]](x[t]), added in the order of k,
         so that the result does not depend on what was cached.
         """
+
+
+class ExpertCall(NamedTuple):
+    """What `moe` is given."""
+
+    layer: int
+    x: Tensor
+    ids: Tensor
+    weights: Tensor
+
+
+# Tokens on their way through the layers: they stop at each call of experts, and go on with its answer.
+ExpertPass = Generator[ExpertCall, Tensor, T]
+
+
+def run_side_by_side(backend: ExpertBackend, passes: Sequence[ExpertPass[T]]) -> list[T]:
+    """What each of them returns. They go through the same layers, and each layer's experts are called once for all.
+
+    To each pass the answers are those that it has alone, as far as the backend computes rows independently of others.
+    """
+    resume = [one.__next__ for one in passes]
+    while True:
+        calls, ended = [], []
+        for go_on in resume:
+            try:
+                calls.append(go_on())
+            except StopIteration as end:
+                ended.append(end.value)
+        if ended:
+            return ended
+        answers = _answered(backend, calls)
+        resume = [partial(one.send, answer) for one, answer in zip(passes, answers, strict=True)]
+
+
+def _answered(backend: ExpertBackend, calls: Sequence[ExpertCall]) -> Sequence[Tensor]:
+    if len(calls) == 1:
+        return (backend.moe(*calls[0]),)
+    layer, first = calls[0].layer, calls[0].x
+    sizes = [len(call.x) for call in calls]
+    x = torch.cat([call.x for call in calls], out=SCRATCH.like(first, sum(sizes), first.shape[1]))
+    ids, weights = torch.cat([call.ids for call in calls]), torch.cat([call.weights for call in calls])
+    return backend.moe(layer, x, ids, weights).split(sizes)
 
 
 class Step:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.generation.answer import Answer, AnswerWriter, Listener
-from engine.generation.context import Context, TokenSequence
+from engine.generation.context import Context, PromptPart, PromptReader, TokenSequence
 from engine.translatable import msg
 
 SHARE_LEFT = 8  # an answer begins beside others, or goes on, where one in so many tokens of the context is left for all
@@ -30,7 +30,7 @@ class BatchedAnswer:
     ) -> None:  # fmt: skip
         self.writer, self.sequence, self.listener, self.background = writer, sequence, listener, background
         self.ended, self.prompt_done = ended, prompt_done
-        self.passes: Generator[Tensor | None] | None = None  # that read its prompt, or all of it once more
+        self.reader: PromptReader | None = None  # of its prompt, or of all of it once more
         self.error: BaseException | None = None
         self.alone = True
         self.over = self.decoding = False
@@ -49,7 +49,7 @@ class BatchedAnswer:
     def wants_token(self) -> bool:
         """Whether all but its last token was fed, and that is to be."""
         seen = len(self.writer.prompt.ids) + len(self.answer.token_ids) - 1
-        return not self.over and self.decoding and self.passes is None and len(self.sequence.tokens) == seen
+        return not self.over and self.decoding and self.reader is None and len(self.sequence.tokens) == seen
 
     def progress(self, done: int, total: int) -> None:
         """So many tokens of its prompt are read."""
@@ -75,9 +75,9 @@ class BatchedAnswer:
 
     def pause(self) -> None:
         """Stop reading; all of it is read anew when it goes on."""
-        if self.passes is not None:
-            self.passes.close()
-            self.passes = None
+        if self.reader is not None:
+            self.reader.close()
+            self.reader = None
 
 
 class AnswerBatch:
@@ -133,16 +133,16 @@ class AnswerBatch:
         return made
 
     def advance(self) -> None:
-        """Feed every answer its next token, and read a chunk of one prompt."""
+        """Feed every answer its next token, and read a chunk of prompts: of one, or of several that fit in it."""
         self._end_cancelled()
         self._make_room()
         steps = [one for one in self.running if one.wants_token]
         if steps:
             self._step(steps)
             self._remove_ended()
-        reader = self._reader(steps)
-        if reader is not None:
-            self._read(reader, steps)
+        reading = self._next_read(steps)
+        if reading:
+            self._read(reading, steps)
             self._remove_ended()
 
     def abandon(self, error: BaseException | None = None) -> None:
@@ -151,9 +151,9 @@ class AnswerBatch:
             one.end(error)
         self._remove_ended()
 
-    def _end_cancelled(self, but: BatchedAnswer | None = None) -> None:
+    def _end_cancelled(self, but: Sequence[BatchedAnswer] = ()) -> None:
         for one in self.running:
-            if one is not but and one.listener.cancelled():
+            if one not in but and one.listener.cancelled():
                 one.end()
         self._remove_ended()
 
@@ -174,8 +174,8 @@ class AnswerBatch:
         for one in steps:
             if not context.goes_on(one.sequence):
                 # LongRoPE turns to other frequencies here, so what was read under the old ones is read again
-                one.passes = context.passes(one.sequence, one.ids)
-        fed = [one for one in steps if one.passes is None]
+                one.reader = PromptReader(context, one.sequence, one.ids, progress=one.progress)
+        fed = [one for one in steps if one.reader is None]
         if not fed:
             return
         found = context.step_all([(one.sequence, one.answer.token_ids[-1]) for one in fed])
@@ -186,33 +186,49 @@ class AnswerBatch:
             elif logits is not None:
                 self._take(one, logits)
 
-    def _read(self, one: BatchedAnswer, steps: Sequence[BatchedAnswer]) -> None:
-        """Read a chunk of its prompt. steps: those that were fed a token before it."""
-        start, logits = time.monotonic(), None
-        if one.passes is None:
-            prompt, answered = one.writer.prompt, one.answer.token_ids
-            one.passes = self._context.catch_up(one.sequence, prompt.ids, (prompt.history,), answered, one.progress)
-        try:
-            with self._interruptible(lambda: self._interrupted(one)):
-                logits = next(one.passes)
-        except Exception as error:
-            one.end(error)
-            return
-        finally:
-            self._passed([one], False)
+    def _read(self, reading: Sequence[tuple[BatchedAnswer, PromptPart]], steps: Sequence[BatchedAnswer]) -> None:
+        """Read these parts of prompts in one pass. steps: those that were fed a token before it."""
+        start = time.monotonic()
+        whose = [one for one, _ in reading]
+        with self._interruptible(lambda: self._interrupted(whose)):
+            found = self._fed([part for _, part in reading])
+        left = [(one, logits) for one, logits in zip(whose, found, strict=True) if not one.over]
+        self._passed([one for one, _ in left], False)
         now = time.monotonic()
-        # Those that are decoded get half of the time, unless only programs wait for them, and a person for this one.
-        urgent = not one.background and all(other.background for other in steps)
+        # Those that are decoded get half of the time, unless only programs wait for them, and a person for these.
+        urgent = not whose[0].background and all(other.background for other in steps)
         self._rest_until = now if urgent else now + (now - start)
+        for one, logits in left:
+            if isinstance(logits, Exception):
+                one.end(logits)
+            else:
+                self._has_read(one, logits)
+
+    def _fed(self, parts: Sequence[PromptPart]) -> list[Tensor | Exception | None]:
+        """The logits after each part, or what was raised for it."""
+        try:
+            return [*self._context.feed(parts)]
+        except Exception as error:
+            if len(parts) == 1 or (isinstance(error, UnderhillError) and error.kind is Kind.CANCELLED):
+                return [error] * len(parts)
+        # Of one of them: which, they show one by one.
+        return [found for part in parts for found in self._fed([part])]
+
+    def _has_read(self, one: BatchedAnswer, logits: Tensor | None) -> None:
+        assert one.reader is not None
+        one.reader.passed()
         if len(one.sequence.tokens) == len(one.ids):
             one.pause()
             assert logits is not None
             self._take(one, logits)
 
-    def _interrupted(self, reading: BatchedAnswer) -> bool:
-        """Asked in the middle of a chunk, which may take seconds: others that are cancelled end meanwhile."""
-        self._end_cancelled(reading)
-        return reading.listener.cancelled()
+    def _interrupted(self, reading: Sequence[BatchedAnswer]) -> bool:
+        """Asked in the middle of a chunk, which may take seconds: who is cancelled ends meanwhile, and the chunk once
+        all are that it is read for.
+        """
+        going_on = [one for one in reading if not one.over and not one.listener.cancelled()]
+        self._end_cancelled(() if going_on else reading)
+        return not going_on
 
     def _take(self, one: BatchedAnswer, logits: Tensor) -> None:
         try:
@@ -220,14 +236,38 @@ class AnswerBatch:
         except Exception as error:
             one.end(error)
 
-    def _reader(self, steps: Sequence[BatchedAnswer]) -> BatchedAnswer | None:
-        """Whose chunk is read now. steps: those that were fed a token just now."""
-        waiting = [one for one in self.running if not one.wants_token]
-        first = min(waiting, key=self._rank, default=None)
-        if first is None or (first.passes is None and not self._fits(first)):
-            return None
-        begun = first.passes is not None and len(first.sequence.tokens) > first.answer.reused
-        return None if begun and steps and time.monotonic() < self._rest_until else first
+    def _next_read(self, steps: Sequence[BatchedAnswer]) -> list[tuple[BatchedAnswer, PromptPart]]:
+        """Whose chunks are read now, and which. steps: those that were fed a token just now."""
+        waiting = sorted((one for one in self.running if not one.wants_token), key=self._rank)
+        if not waiting or not (waiting[0].reader or self._fits(waiting[0])):
+            return []
+        first = waiting[0]
+        begun = first.reader is not None and len(first.sequence.tokens) > first.answer.reused
+        if begun and steps and time.monotonic() < self._rest_until:
+            return []
+        found = [(first, self._part(first))]
+        rows = len(found[0][1].ids)
+        if self._context.joins(found[0][1]):
+            # Beside a person's prompt only those of persons: it comes before all others.
+            for one in (one for one in waiting[1:] if one.background == first.background):
+                if not one.reader and not self._fits(one):
+                    break
+                asked, part = one.reader, self._part(one)
+                if self._context.joins(part) and rows + len(part.ids) <= self._context.chunk:
+                    found.append((one, part))
+                    rows += len(part.ids)
+                elif asked is None:
+                    one.pause()
+        return found
+
+    def _part(self, one: BatchedAnswer) -> PromptPart:
+        """What is to be read of it next."""
+        if one.reader is None:
+            prompt, answered = one.writer.prompt, one.answer.token_ids
+            one.reader = PromptReader(
+                self._context, one.sequence, prompt.ids, (prompt.history,), answered, progress=one.progress
+            )
+        return one.reader.part()
 
     # ---- memory -----------------------------------------------------------------------------------------------
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from engine.translatable import msg
 Want = Literal["last", "all", "none"]
 Begin = Callable[[Sequence[int], int], None]  # token ids, and the position of the first
 Aside = Callable[[], AbstractContextManager[None]]
+Progress = Callable[[int, int], None]  # tokens of the prompt that are read, of so many
 
 
 class State(Protocol):
@@ -44,6 +45,8 @@ class Model(Protocol):
     @property
     def most_rows(self) -> int: ...
     def forward_sequences(self, ids: Sequence[int], states: Sequence[Any]) -> Tensor: ...
+    def joins(self, tokens: int) -> bool: ...
+    def forward_parts(self, parts: Sequence[tuple[Tensor, Any, Want, int]]) -> list[Tensor | None]: ...
 
 
 MOST_BESIDE = 4  # sequences beside the chat's: as many conversations of other programs go on without being read again
@@ -68,6 +71,15 @@ class TokenSequence:
         return max(len(self.tokens), self.due)
 
 
+class PromptPart(NamedTuple):
+    """Tokens that come next in a sequence, which is known to reach `horizon` tokens (see Decoder.forward)."""
+
+    sequence: TokenSequence
+    ids: Sequence[int]
+    want: Want
+    horizon: int = 0
+
+
 class Context:
     """The sequences that a model has seen: that of the chat, and beside it a few of other conversations.
 
@@ -89,12 +101,12 @@ class Context:
         """
         self._model = model
         self._begin, self._aside = begin, aside
-        self._chunk = chunk
+        self.chunk = chunk
         self.limit = limit
         self._chat = self._used = TokenSequence(model.new_state())
         # In the order of their last use. A tuple that is replaced, never changed: bytes are counted from any thread.
         self._beside: tuple[TokenSequence, ...] = ()
-        self._fed: tuple[TokenSequence, ...] = (self._chat,)  # in the pass under way, or the last one
+        self._fed: Mapping[TokenSequence, int] = {}  # in the pass under way, or the last one: so many tokens of each
 
     @property
     def tokens(self) -> list[int]:
@@ -165,17 +177,22 @@ class Context:
 
     def bound(self, limit: int, chunk: int) -> None:
         """Change both figures; what the state has seen stays, also beyond a lower limit."""
-        self.limit, self._chunk = limit, chunk
+        self.limit, self.chunk = limit, chunk
 
     @property
     def nbytes(self) -> int:
         """Bytes that the states take."""
         return sum(one.state.nbytes for one in self.sequences())
 
-    def rows_with(self, tokens: int) -> int | None:
-        """Bytes that rows of tokens take once the pass under way brought so many more; None: the model does not say."""
-        each = tokens // len(self._fed)
-        return self._rows(lambda one: one.state.rows_with(each if one in self._fed else 0))
+    @property
+    def rows(self) -> int | None:
+        """Bytes that rows of tokens take; None: the model does not say."""
+        return self._rows(lambda one: one.state.rows_with(0))
+
+    @property
+    def rows_coming(self) -> int | None:
+        """Bytes that they take once the pass under way is through."""
+        return self._rows(lambda one: one.state.rows_with(self._fed.get(one, 0)))
 
     def _rows(self, of: Callable[[TokenSequence], int | None]) -> int | None:
         found = [of(one) for one in self.sequences()]
@@ -184,7 +201,7 @@ class Context:
     @property
     def written(self) -> int:
         """Bytes of the states that are written to: without room for rows that are to come. From any thread."""
-        nbytes, rows = self.nbytes, self._rows(lambda one: one.state.rows_with(0))
+        nbytes, rows = self.nbytes, self.rows
         return nbytes if rows is None else max(0, nbytes - rows) + self.rows_written
 
     @property
@@ -213,85 +230,48 @@ class Context:
         self,
         ids: Sequence[int],
         marks: Sequence[int] = (),
-        progress: Callable[[int, int], None] = lambda done, total: None,
+        progress: Progress = lambda done, total: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Tensor | None:
         """Read a prompt and return the logits [V] after its last token; None if cancelled, between chunks or in one.
-        Raises ValueError as `reuse`. marks: as `passes`.
+        Raises ValueError as `reuse`. marks: see PromptReader.
         """
-        passes = self.passes(self._used, ids, marks, progress)
+        reader = PromptReader(self, self._used, ids, marks, progress=progress)
         try:
             while not cancelled():
-                logits = next(passes)
+                (logits,) = self.feed([reader.part()])
+                reader.passed()
                 if len(self.tokens) == len(ids):
                     return logits
         except UnderhillError as e:
             if e.kind is not Kind.CANCELLED:
                 raise
-        return None
-
-    def passes(
-        self,
-        sequence: TokenSequence,
-        ids: Sequence[int],
-        marks: Sequence[int] = (),
-        progress: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Generator[Tensor | None]:
-        """Read a prompt, a chunk each time; what the last one yields are the logits [V] after the prompt's last token.
-
-        marks: lengths at which a later chat is likely to part from this one. Recurrent states can only go back to a
-        snapshot, so one is taken there; the prompt less its last token always is one (for another answer to it). What
-        can be cut anywhere is read without pausing there: every pass may read all that is missing from disk once more.
-        """
-        reused = self.reuse(ids, sequence)
-        sequence.due = len(ids)
-        try:
-            pauses = () if sequence.state.cuts_anywhere else (*marks, len(ids) - 1)
-            for stop in sorted({m for m in (*pauses, len(ids)) if reused < m <= len(ids)}):
-                while len(sequence.tokens) < stop:
-                    start = len(sequence.tokens)
-                    part = ids[start : min(start + self._chunk, stop)]
-                    want: Want = "last" if start + len(part) == len(ids) else "none"
-                    logits = self._forward(sequence, part, want, len(ids))
-                    if len(sequence.tokens) == stop < len(ids):
-                        sequence.state.snapshot()
-                    progress(len(sequence.tokens), len(ids))
-                    yield logits
         finally:
-            sequence.due = 0
-
-    def catch_up(
-        self,
-        sequence: TokenSequence,
-        prompt: Sequence[int],
-        marks: Sequence[int],
-        answered: Sequence[int],
-        progress: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Generator[Tensor | None]:
-        """Read a prompt and what was answered to it so far, whatever of it is here: as it was computed the first time,
-        so that an answer whose memory was taken goes on as if nothing had been. Yields as `passes`.
-        """
-        ids = [*prompt, *answered]
-        if not answered or len(sequence.tokens) < len(prompt):
-            yield from self.passes(sequence, prompt, marks, progress)
-        while (at := len(sequence.tokens)) < len(ids):
-            # Tokens of an answer were fed one by one, and so many at once have the bits that they have then.
-            part = ids[at : at + self._model.most_rows]
-            if not self._model.continues(sequence.state, at + len(part)):
-                yield from self.passes(sequence, ids, marks)
-                return
-            yield self._forward(sequence, part, "last")
+            reader.close()
+        return None
 
     def step(self, token: int) -> Tensor | None:
         """Logits [V] after one more token; None if what had to be read again for it was cancelled."""
         if self.goes_on(self._used):
-            return self._forward(self._used, [token], "last")
+            return self._step(self._used, token)
         # LongRoPE turns to other frequencies here, so what was read under the old ones is read again
         return self.read([*self.tokens, token])
 
-    def goes_on(self, sequence: TokenSequence) -> bool:
-        """Whether one more token can be fed to it as it is."""
-        return self._model.continues(sequence.state, len(sequence.tokens) + 1)
+    def _step(self, sequence: TokenSequence, token: int) -> Tensor | None:
+        return self.feed([PromptPart(sequence, [token], "last")])[0]
+
+    def goes_on(self, sequence: TokenSequence, tokens: int = 1) -> bool:
+        """Whether so many more tokens can be fed to it as it is."""
+        return self._model.continues(sequence.state, len(sequence.tokens) + tokens)
+
+    @property
+    def most_rows(self) -> int:
+        """Tokens of a sequence that one pass takes with the bits that each has alone."""
+        return self._model.most_rows
+
+    def joins(self, part: PromptPart) -> bool:
+        """Whether it can be fed beside others."""
+        return self._model.joins(len(part.ids))
 
     def step_all(self, fed: Sequence[tuple[TokenSequence, int]]) -> list[Tensor | Exception | None]:
         """Feed a token to each of several sequences that go on, in passes that they share.
@@ -308,7 +288,7 @@ class Context:
         found: list[Tensor | Exception | None] = []
         for (sequence, token), length in zip(fed, lengths, strict=True):
             try:
-                found.append(None if len(sequence.tokens) < length else self._forward(sequence, [token], "last"))
+                found.append(None if len(sequence.tokens) < length else self._step(sequence, token))
             except Exception as error:
                 found.append(error)
         return found
@@ -318,12 +298,12 @@ class Context:
 
         Raises UnderhillError(CANCELLED), asked before each of them.
         """
-        found = self._run_beside(ids, "all", 1 if one_by_one else self._chunk, cancelled)
+        found = self._run_beside(ids, "all", 1 if one_by_one else self.chunk, cancelled)
         return torch.cat([logits for logits in found if logits is not None])
 
     def run_through(self, ids: Sequence[int], cancelled: Callable[[], bool] = lambda: False) -> None:
         """Feed a sequence of its own for what its routers choose. Raises UnderhillError(CANCELLED)."""
-        for _ in self._run_beside(ids, "none", self._chunk, cancelled):
+        for _ in self._run_beside(ids, "none", self.chunk, cancelled):
             pass
 
     def _run_beside(
@@ -343,23 +323,30 @@ class Context:
     def clear(self) -> None:
         """Forget everything."""
         self._chat = self._used = TokenSequence(self._model.new_state())
-        self._beside, self._fed = (), (self._chat,)
+        self._beside, self._fed = (), {}
 
-    def _forward(self, sequence: TokenSequence, ids: Sequence[int], want: Want, horizon: int = 0) -> Tensor | None:
-        self._begin_pass((sequence,), ids)
+    def feed(self, parts: Sequence[PromptPart]) -> list[Tensor | None]:
+        """Feed parts of different sequences in one pass, several only where each `joins`.
+
+        Returns the logits [V] after the last token of each that wants them, to the last bit those of each by itself.
+        """
+        sequences = [part.sequence for part in parts]
+        self._begin_pass([(part.sequence, part.ids) for part in parts])
         try:
             with torch.inference_mode():
-                part = torch.tensor(ids, dtype=torch.long)
-                logits = self._model.forward(part, sequence.state, want, horizon)
+                given = [(torch.tensor(ids, dtype=torch.long), one.state, want, to) for one, ids, want, to in parts]
+                several = len(given) > 1
+                found = self._model.forward_parts(given) if several else [self._model.forward(*given[0])]
         except BaseException:
-            self._roll_back((sequence,))
+            self._roll_back(sequences)
             raise
-        sequence.tokens.extend(ids)
-        return None if logits is None else logits[-1]
+        for sequence, ids, _, _ in parts:
+            sequence.tokens.extend(ids)
+        return [None if logits is None else logits[-1] for logits in found]
 
     def _forward_each(self, fed: Sequence[tuple[TokenSequence, int]]) -> Tensor:
         sequences, ids = zip(*fed, strict=True)
-        self._begin_pass(sequences, ids)
+        self._begin_pass([(sequence, [token]) for sequence, token in fed])
         try:
             with torch.inference_mode():
                 logits = self._model.forward_sequences(ids, [sequence.state for sequence in sequences])
@@ -370,16 +357,83 @@ class Context:
             sequence.tokens.append(token)
         return logits
 
-    def _begin_pass(self, sequences: tuple[TokenSequence, ...], ids: Sequence[int]) -> None:
+    def _begin_pass(self, fed: Sequence[tuple[TokenSequence, Sequence[int]]]) -> None:
+        ids, sequences = [token for _, own in fed for token in own], [sequence for sequence, _ in fed]
         if self._beside:
             self._make_room(len(ids), sequences)
-        self._fed = sequences
+        self._fed = {sequence: len(own) for sequence, own in fed}
         self._begin(ids, len(sequences[0].tokens))
 
     def _roll_back(self, sequences: Sequence[TokenSequence]) -> None:
         """Some layers may have seen the last tokens and others not: back to where all of them agree."""
         for sequence in sequences:
             del sequence.tokens[sequence.state.rollback(len(sequence.tokens)) :]
+
+
+class PromptReader:
+    """Says which part comes next, until the sequence has seen the prompt, and what was answered to it so far.
+
+    The parts are those of a prompt that is read by itself, whatever goes through the layers beside them: whose chunks
+    were cut elsewhere, that one's sums would be others.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        sequence: TokenSequence,
+        prompt: Sequence[int],
+        marks: Sequence[int] = (),
+        answered: Sequence[int] = (),
+        progress: Progress = lambda done, total: None,
+    ) -> None:
+        """marks: lengths at which a later chat is likely to part from this one. Recurrent states can only go back to a
+        snapshot, so one is taken there; the prompt less its last token always is one (for another answer to it). What
+        can be cut anywhere is read without pausing there: every pass may read all that is missing from disk once more.
+
+        answered: tokens that were fed one by one, and get the bits that they had then.
+        """
+        self._context, self.sequence, self._progress = context, sequence, progress
+        self._prompt, self._marks, self._ids = prompt, marks, [*prompt, *answered]
+        self._reading: Sequence[int] = ()  # what is read as a prompt
+        self._stops: tuple[int, ...] = ()
+
+    def part(self) -> PromptPart:
+        """What is to be fed next; there is more as long as the sequence has not seen all. Raises ValueError for no
+        tokens."""
+        seen = len(self.sequence.tokens)
+        if not self._stops and (len(self._ids) == len(self._prompt) or seen < len(self._prompt)):
+            self._begin(self._prompt, self._marks)
+        if self._stops and len(self.sequence.tokens) < len(self._reading):
+            return self._chunk()
+        part = self._ids[seen : seen + self._context.most_rows]
+        if self._context.goes_on(self.sequence, len(part)):
+            return PromptPart(self.sequence, part, "last")
+        self._begin(self._ids, self._marks)
+        return self._chunk()
+
+    def _begin(self, ids: Sequence[int], marks: Sequence[int]) -> None:
+        """Read these as a prompt."""
+        self._context.reuse(ids, self.sequence)
+        pauses = () if self.sequence.state.cuts_anywhere else (*marks, len(ids) - 1)
+        self._reading, self.sequence.due = ids, len(ids)
+        self._stops = tuple(sorted({mark for mark in (*pauses, len(ids)) if mark <= len(ids)}))
+
+    def _chunk(self) -> PromptPart:
+        ids, at = self._reading, len(self.sequence.tokens)
+        stop = min(at + self._context.chunk, next(stop for stop in self._stops if stop > at))
+        return PromptPart(self.sequence, ids[at:stop], "last" if stop == len(ids) else "none", len(ids))
+
+    def passed(self) -> None:
+        """The part went through the layers."""
+        done, total = len(self.sequence.tokens), len(self._reading)
+        if self._stops and done <= total:
+            if done < total and done in self._stops:
+                self.sequence.state.snapshot()
+            self._progress(done, total)
+
+    def close(self) -> None:
+        """It is read no further."""
+        self.sequence.due = 0
 
 
 def _common(ours: Sequence[int], theirs: Sequence[int]) -> int:

@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from engine.experts.backend import ExpertBackend, stepper
+from engine.experts.backend import ExpertBackend, ExpertPass, run_side_by_side, stepper
 from engine.kernels.native import NativeKernel
 from engine.models.layers.feed_forward import PerLayerInputs
 from engine.models.layers.layer import Layer
@@ -25,6 +25,8 @@ from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
 from engine.native.library import MatrixView
 from engine.native.op_graph import OpGraph
 from engine.translatable import NO_TEXT, Translatable, msg
+
+Want = Literal["last", "all", "none"]
 
 
 class Decoder:
@@ -59,7 +61,8 @@ class Decoder:
         self._head = Linear(head, bias, dense.for_head)
         self.embedding = table or self._head
         del head
-        self.layers = [Layer(layer, weights, spec.hidden, dense, experts) for layer in spec.layers]
+        self.layers = [Layer(layer, weights, spec.hidden, dense) for layer in spec.layers]
+        self._experts = experts
         self._norm = build_norm(spec.norm, weights, spec.hidden)
         self._streams = None if spec.streams is None else Streams(spec.streams, weights)
         self._switches = {at for layer in spec.layers for at in _rope_switches(layer)}
@@ -127,7 +130,7 @@ class Decoder:
         self,
         ids: Sequence[int] | Tensor,
         state: SequenceState,
-        want: Literal["last", "all", "none"] = "last",
+        want: Want = "last",
         horizon: int = 0,
     ) -> Tensor | None:
         """Feed tokens that follow what `state` holds.
@@ -138,22 +141,44 @@ class Decoder:
         much it still holds, which is all of it but for recurrent layers, that go back to their last snapshot.
         """
         tokens = torch.as_tensor(ids, dtype=torch.int64)
+        horizon = max(horizon, state.horizon, state.length + len(tokens))
+        if self._executor is None or self.joins(len(tokens)):
+            return self.forward_parts([(tokens, state, want, horizon)])[0]
+        x, make = self._embedded(tokens), self._per_layer_inputs
+        by_id = None if make is None else make.by_id(tokens)
+        return self._executor.forward(x, by_id, state, horizon, want)
+
+    def joins(self, tokens: int) -> bool:
+        """Whether so many tokens of a sequence can go through the layers beside those of others: see forward_parts."""
+        return self._executor is None or tokens > self._executor.most
+
+    @torch.inference_mode()
+    def forward_parts(self, parts: Sequence[tuple[Tensor, SequenceState, Want, int]]) -> list[Tensor | None]:
+        """Feed tokens to several sequences side by side, so that an expert is read once for all that choose it.
+
+        parts: what `forward` takes for each; all of them `joins`. Returns what it gives for each, to the last bit: but
+        for experts, every sequence goes through torch's operations by itself, whose sums hang on the number of rows.
+        Whatever is raised leaves every state usable, as of `forward`.
+        """
+        before = [state.length for _, state, _, _ in parts]
+        passes = [self._pass(*part) for part in parts]
+        try:
+            return run_side_by_side(self._experts, passes)
+        except BaseException:
+            for (_, state, _, _), length in zip(parts, before, strict=True):
+                state.rollback(length)
+            raise
+
+    def _pass(self, tokens: Tensor, state: SequenceState, want: Want, horizon: int) -> ExpertPass[Tensor | None]:
         span = PositionRange(state.length, state.length + len(tokens), max(horizon, state.horizon))
         x, make = self._embedded(tokens), self._per_layer_inputs
-        if self._executor is not None and span.length <= self._executor.most:
-            by_id = None if make is None else make.by_id(tokens)
-            return self._executor.forward(x, by_id, state, span.horizon, want)
         inputs = [None] * len(self.layers) if make is None else make(tokens, x)
         if self._streams is not None:
             x = x[:, None].repeat(1, self._streams.spec.count, 1)
         span.tokens = tokens
         state.begin()
-        try:
-            for layer, layer_state, own in zip(self.layers, state.layers, inputs, strict=True):
-                x = layer.forward(x, span, layer_state, own)
-        except BaseException:
-            state.rollback(span.start)
-            raise
+        for layer, layer_state, own in zip(self.layers, state.layers, inputs, strict=True):
+            x = yield from layer.forward(x, span, layer_state, own)
         state.commit(span.length, span.horizon)
         if want == "none":
             return None

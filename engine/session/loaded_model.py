@@ -279,3 +279,12 @@ class Threaded:
         """See Model."""
         torch.set_num_threads(self._threads.single)
         return self._model.forward_sequences(ids, states)
+
+    def joins(self, tokens: int) -> bool:
+        """See Model."""
+        return self._model.joins(tokens)
+
+    def forward_parts(self, parts: Sequence[tuple[Tensor, Any, Want, int]]) -> list[Tensor | None]:
+        """See Model."""
+        torch.set_num_threads(self._threads.many)
+        return self._model.forward_parts(parts)

@@ -125,7 +125,7 @@ class Session(LoadedModel):
             written=lambda: self.context.rows_written,
             refusals=lambda: self.runtime.cache.refusals,
         )
-        self.cache_budget.computing(1, lambda: self.context.rows_with(0))
+        self.cache_budget.computing(1, lambda: self.context.rows)
         self._watcher = Watcher(self, ahead=self.ahead.sentence, memory=self.memory_use)
         self.answers = SessionAnswers(self, self._watcher, self.warm.token_done)
         forget_code()  # what opening needed
@@ -349,7 +349,7 @@ class Session(LoadedModel):
                 ),
                 msg("Import the model again with its own tokenizer."),
             )
-        self.cache_budget.computing(len(ids), lambda: self.context.rows_with(len(ids)))
+        self.cache_budget.computing(len(ids), lambda: self.context.rows_coming)
         self.runtime.begin_pass(ids, position)
 
     def _new_plan(self, wanted: Mapping[str, Any], facts: ModelFacts) -> Plan:

@@ -15,6 +15,7 @@ from engine.models.compat.modules import NamedWeights, attach, clamp_time_steps,
 from engine.models.compat.state import CompatState
 from engine.translatable import msg
 
+Want = Literal["last", "all", "none"]
 NOTE = msg("Runs in compatibility mode, more slowly.")
 
 # Families whose modules forget the state when several tokens follow it (seen in transformers 5.23): fed one by one.
@@ -62,7 +63,7 @@ class CompatDecoder:
         self,
         ids: Sequence[int] | Tensor,
         state: CompatState,
-        want: Literal["last", "all", "none"] = "last",
+        want: Want = "last",
         horizon: int = 0,
     ) -> Tensor | None:
         """Feed tokens that follow what `state` holds.
@@ -95,6 +96,14 @@ class CompatDecoder:
         """Feed one token to each of several sequences, one after the other. Returns logits [N, V]."""
         found = [self.forward([token], state) for token, state in zip(ids, states, strict=True)]
         return torch.cat([logits for logits in found if logits is not None])
+
+    def joins(self, tokens: int) -> bool:
+        """No tokens go through transformers' layers beside those of other sequences."""
+        return False
+
+    def forward_parts(self, parts: Sequence[tuple[Tensor, CompatState, Want, int]]) -> list[Tensor | None]:
+        """Feed tokens to several sequences, one after the other. parts: what `forward` takes for each."""
+        return [self.forward(*part) for part in parts]
 
     def _pieces(self, tokens: Tensor, start: int) -> Iterator[Tensor]:
         if start and self.model_type in ONE_BY_ONE:

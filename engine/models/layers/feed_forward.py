@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.experts.backend import ExpertBackend
+from engine.experts.backend import ExpertCall, ExpertPass
 from engine.models.layers.norms import build_norm
 from engine.models.layers.router import Router
 from engine.models.layers.weight_format import WeightFormat
@@ -51,7 +51,7 @@ class FeedForward(Protocol):
 
     router: Router | None
 
-    def forward(self, h: Tensor, residual: Tensor, tokens: Tensor | None = None) -> Tensor:
+    def forward(self, h: Tensor, residual: Tensor, tokens: Tensor | None = None) -> ExpertPass[Tensor]:
         """h: [T, H] float32, normed; residual: what it was normed from; tokens: their ids [T]. Returns [T, H]."""
 
 
@@ -66,8 +66,13 @@ class DenseMlp:
         self.gate_up = load_linear(weights, *(f"{spec.prefix}.{n}" for n in names), dense=dense, bias=spec.bias)
         self.down: Linear = load_linear(weights, f"{spec.prefix}.{spec.down}", dense=dense, bias=spec.bias)
 
-    def forward(self, h: Tensor, residual: Tensor, tokens: Tensor | None = None) -> Tensor:
-        """h: [T, H] float32, normed; the residual is not looked at."""
+    def forward(self, h: Tensor, residual: Tensor, tokens: Tensor | None = None) -> ExpertPass[Tensor]:
+        """As `product`: the residual is not looked at, and no experts are called."""
+        yield from ()
+        return self.product(h)
+
+    def product(self, h: Tensor) -> Tensor:
+        """h: [T, H] float32, normed. Returns [T, H]."""
         if not self.gated:
             return self.down(_GATED[self.activation.kind](self.gate_up(h)))
         gate, up = self.gate_up(h).chunk(2, -1)
@@ -84,7 +89,6 @@ class MoeBlock:
         hidden: int,
         dense: WeightFormat,
         layer: int,
-        experts: ExpertBackend,
     ) -> None:
         self.router: Router | None = Router(spec.router, weights, hidden, native=dense.kernel is not None)
         self._route = self.router
@@ -92,7 +96,6 @@ class MoeBlock:
         self.weigh_input = spec.weigh_input
         self.count = spec.experts.count
         self.passes = spec.router.experts > self.count  # some of what is chosen gives back its input
-        self._experts = experts
         self.latent = None
         if spec.latent is not None:
             own = spec.latent
@@ -103,7 +106,7 @@ class MoeBlock:
             if spec.shared.gate is not None:
                 self.shared_gate = load_linear(weights, spec.shared.gate, dense=dense.exact)
 
-    def forward(self, h: Tensor, residual: Tensor, tokens: Tensor | None = None) -> Tensor:
+    def forward(self, h: Tensor, residual: Tensor, tokens: Tensor | None = None) -> ExpertPass[Tensor]:
         """h: [T, H] float32, the input of experts and router; a router that norms for itself reads the residual."""
         ids, weights = self._route(h if self._route.spec.input_norm_eps is None else residual, tokens)
         given = h
@@ -114,13 +117,13 @@ class MoeBlock:
             ids, weights, passed = _real(ids, weights, self.count)
         if self.latent is not None:
             given = self.latent[0](h)
-        out = self._experts.moe(self.layer, given, ids, weights)
+        out = yield ExpertCall(self.layer, given, ids, weights)
         if self.latent is not None:
             out = self.latent[1](out)
         if passed is not None:
             out = torch.addcmul(out, h, passed)
         if self.shared is not None:
-            shared = self.shared.forward(h, residual)
+            shared = self.shared.product(h)
             out = out + (shared if self.shared_gate is None else shared * self.shared_gate(h).sigmoid())
         return out
 
@@ -148,29 +151,28 @@ class ParallelMlp:
         hidden: int,
         dense: WeightFormat,
         layer: int,
-        experts: ExpertBackend,
     ) -> None:
-        self.moe = MoeBlock(spec.moe, weights, hidden, dense, layer, experts)
+        self.moe = MoeBlock(spec.moe, weights, hidden, dense, layer)
         self.dense = DenseMlp(spec.dense, weights, dense)
         self.before_moe = build_norm(spec.before_moe, weights, hidden)
         self.after_dense = build_norm(spec.after_dense, weights, hidden)
         self.after_moe = build_norm(spec.after_moe, weights, hidden)
         self.router = self.moe.router
 
-    def forward(self, h: Tensor, residual: Tensor, tokens: Tensor | None = None) -> Tensor:
+    def forward(self, h: Tensor, residual: Tensor, tokens: Tensor | None = None) -> ExpertPass[Tensor]:
         """h: [T, H] float32, normed."""
-        moe = self.after_moe(self.moe.forward(self.before_moe(residual), residual, tokens))
-        return moe + self.after_dense(self.dense.forward(h, residual))
+        moe = self.after_moe((yield from self.moe.forward(self.before_moe(residual), residual, tokens)))
+        return moe + self.after_dense(self.dense.product(h))
 
 
 def build_feed_forward(
-    spec: MlpSpec, weights: CheckpointWeights, hidden: int, dense: WeightFormat, layer: int, experts: ExpertBackend
+    spec: MlpSpec, weights: CheckpointWeights, hidden: int, dense: WeightFormat, layer: int
 ) -> FeedForward:
-    """The feed-forward of a spec. layer: the model's own index, which the backend is called with."""
+    """The feed-forward of a spec. layer: the model's own index, which experts are called with."""
     if isinstance(spec, DenseMlpSpec):
         return DenseMlp(spec, weights, dense)
     block = MoeBlock if isinstance(spec, MoeSpec) else ParallelMlp
-    return block(spec, weights, hidden, dense, layer, experts)  # type: ignore[arg-type]
+    return block(spec, weights, hidden, dense, layer)  # type: ignore[arg-type]
 
 
 class PerLayerInputs:

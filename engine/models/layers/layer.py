@@ -7,7 +7,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from engine.experts.backend import ExpertBackend
+from engine.experts.backend import ExpertPass
 from engine.models.layers.feed_forward import PerLayerGate, build_feed_forward
 from engine.models.layers.norms import build_norm
 from engine.models.layers.position_range import PositionRange
@@ -31,12 +31,10 @@ from engine.models.spec import (
 class Layer:
     """One decoder layer: see LayerSpec for the formula."""
 
-    def __init__(
-        self, spec: LayerSpec, weights: CheckpointWeights, hidden: int, dense: WeightFormat, experts: ExpertBackend
-    ) -> None:
+    def __init__(self, spec: LayerSpec, weights: CheckpointWeights, hidden: int, dense: WeightFormat) -> None:
         self.index = spec.index
         self.mixer = None if spec.mixer is None else build_mixer(spec.mixer, weights, hidden, dense)
-        parts = (None if own is None else build_feed_forward(own, weights, hidden, dense, spec.index, experts)
+        parts = (None if own is None else build_feed_forward(own, weights, hidden, dense, spec.index)
                  for own in (spec.mlp, spec.shortcut))  # fmt: skip
         self.feed_forward, self.shortcut = parts
         self.lands = spec.lands
@@ -59,21 +57,23 @@ class Layer:
         """What its mixer keeps of a sequence, empty."""
         return RowsState([], kv_dtype) if self.mixer is None else self.mixer.new_state(kv_dtype)
 
-    def forward(self, x: Tensor, span: PositionRange, state: LayerState, inputs: Tensor | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, span: PositionRange, state: LayerState, inputs: Tensor | None = None
+    ) -> ExpertPass[Tensor]:
         """x: [T, H] float32, the residual stream, written over. inputs: of this layer alone [T, dim]. Returns x.
 
         With several streams x is [T, n, H], and what is returned another.
         """
         if self.streams is not None:
-            return self._in_streams(x, span, state, *self.streams)
+            return (yield from self._in_streams(x, span, state, *self.streams))
         if self.mixer is not None:
             h = self.mixer.forward(self.before_mixer(x), span, state)
             x.add_(self.after_mixer(h), alpha=self.multiplier)
         if self.feed_forward is not None:
             given = self.before_mlp(x)
             if self.shortcut is not None:
-                span.shortcut = self.shortcut.forward(given, x)
-            h = self.feed_forward.forward(given, x, span.tokens)
+                span.shortcut = yield from self.shortcut.forward(given, x)
+            h = yield from self.feed_forward.forward(given, x, span.tokens)
             x.add_(self.after_mlp(h), alpha=self.multiplier)
         if self.lands:
             assert span.shortcut is not None, "a layer before this one has a shortcut"
@@ -82,12 +82,15 @@ class Layer:
             x.add_(self.per_layer(x, inputs))
         return x if self.scalar is None else x.mul_(self.scalar)
 
-    def _in_streams(self, x: Tensor, span: PositionRange, state: LayerState, first: Streams, second: Streams) -> Tensor:
+    def _in_streams(
+        self, x: Tensor, span: PositionRange, state: LayerState, first: Streams, second: Streams
+    ) -> ExpertPass[Tensor]:
         mixer, mlp = self.mixer, self.feed_forward
         assert mixer is not None
         assert mlp is not None
-        x = first.around(x, lambda taken: mixer.forward(self.before_mixer(taken), span, state))
-        return second.around(x, lambda taken: mlp.forward(self.before_mlp(taken), taken, span.tokens))
+        taken, end = first.opened(x)
+        taken, end = second.opened(end(mixer.forward(self.before_mixer(taken), span, state)))
+        return end((yield from mlp.forward(self.before_mlp(taken), taken, span.tokens)))
 
 
 class Mixer(Protocol):

@@ -23,16 +23,19 @@ class Streams:
         )
         self._eps = torch.tensor(spec.norm_eps)
 
-    def around(self, x: Tensor, inner: Callable[[Tensor], Tensor]) -> Tensor:
-        """post * inner(sum of pre * x) + comb^T x, all three read off the streams. x: [T, n, H]. Returns the same."""
+    def opened(self, x: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        """The input, sum of pre * x, and what makes post * output + comb^T x of the output; all read off the streams.
+
+        x and the end: [T, n, H]; input and output: [T, H].
+        """
         n = self.spec.count
         pre, post, comb = self._read(x).split((n, n, n * n), 1)
         first, second, third = self._scale
         pre_base, post_base, comb_base = self._base.split((n, n, n * n))
-        out = inner(self._taken(x, pre * first + pre_base))
+        taken = self._taken(x, pre * first + pre_base)
         post = 2 * torch.sigmoid(post * second + post_base)
         comb = self._balanced((comb * third + comb_base).unflatten(1, (n, n)))
-        return torch.baddbmm(post[..., None] * out[:, None], comb.transpose(1, 2), x)
+        return taken, lambda out: torch.baddbmm(post[..., None] * out[:, None], comb.transpose(1, 2), x)
 
     def head(self, x: Tensor) -> Tensor:
         """The one stream [T, H] that the last norm reads."""

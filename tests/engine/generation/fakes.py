@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -58,6 +59,7 @@ class FakeModel:
         self.switch: int | None = None  # what was read up to here is of no use beyond it, as with LongRoPE
         self.passes: list[list[int]] = []
         self.steps: list[int] = []  # rows of each pass over several sequences
+        self.beside: list[list[int]] = []  # tokens of each part of a pass over several prompts
         self.fail_at: int | None = None
         self._script = script or (lambda seen: (sum(seen) + 1) % VOCABULARY)
 
@@ -90,6 +92,19 @@ class FakeModel:
             return torch.cat([self._one(token, state) for token, state in zip(ids, states, strict=True)])
         except BaseException:
             for state, length in zip(states, before, strict=True):
+                state.rollback(length)
+            raise
+
+    def joins(self, tokens: int) -> bool:
+        return tokens > 1
+
+    def forward_parts(self, parts: Sequence[tuple[Tensor, FakeState, Any, int]]) -> list[Tensor | None]:
+        before = [state.length for _, state, _, _ in parts]
+        self.beside.append([len(ids) for ids, _, _, _ in parts])
+        try:
+            return [self.forward(*part) for part in parts]
+        except BaseException:
+            for (_, state, _, _), length in zip(parts, before, strict=True):
                 state.rollback(length)
             raise
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +18,7 @@ from engine.generation.answer_batch import AnswerBatch, BatchedAnswer
 from engine.generation.chat import ChatFormat, Prompt
 from engine.generation.context import Context
 from engine.generation.sampling import Sampling
+from engine.translatable import translated
 from tests.engine.generation.answering import answer
 from tests.engine.generation.fakes import FakeModel
 
@@ -84,13 +87,19 @@ ASKED = st.builds(
 )
 
 
-@given(asked=st.lists(ASKED, min_size=1, max_size=12), recurrent=st.booleans(), limit=st.sampled_from([30, 60, 1000]))
-def test_every_answer_is_that_of_its_prompt_alone(asked: list[Asked], recurrent: bool, limit: int) -> None:
+@given(
+    asked=st.lists(ASKED, min_size=1, max_size=12),
+    recurrent=st.booleans(),
+    limit=st.sampled_from([30, 60, 1000]),
+    chunk=st.sampled_from([4, 24]),
+)
+def test_every_answer_is_that_of_its_prompt_alone(asked: list[Asked], recurrent: bool, limit: int, chunk: int) -> None:
     """limit: with memory for one or two at a time, and for all."""
     asked = [Asked(one.ids, one.tokens, one.comes, one.cancelled_after, one.background) for one in asked]
     model = FakeModel(recurrent, talks)
-    context = Context(model, limit, 4)
+    context = Context(model, limit, chunk)
     running = made(AnswerBatch(context), asked)
+    assert all(sum(tokens) <= chunk for tokens in model.beside)
     for at, one in enumerate(asked):
         wanted, found = one.alone(recurrent, limit), running[at].answer
         assert running[at].error is None
@@ -110,8 +119,92 @@ def test_answers_share_their_passes() -> None:
     asked = [Asked([10 + n, 11, 12], 9) for n in range(4)]
     made(AnswerBatch(Context(model, 1000, 8)), asked)
     assert max(model.steps) == 4
-    # Three prompts are read beside tokens of those before; the rest goes together.
-    assert sum(1 for rows in model.steps if rows == 4) >= 5
+    # Two prompts fit in a chunk, and the other two are read beside tokens of theirs; the rest goes together.
+    assert model.beside == [[3, 3], [3, 3]]
+    assert sum(1 for rows in model.steps if rows == 4) >= 6
+
+
+def test_prompts_are_read_in_one_pass_as_far_as_they_fit_in_a_chunk() -> None:
+    """Each in the parts that it has alone: none is cut for another one, and a person's is not beside a program's."""
+    model = FakeModel(script=talks)
+    batch = AnswerBatch(Context(model, 1000, 8))
+    asked = [Asked([5] * 11, 3), Asked([6] * 5, 3), Asked([7] * 4, 3), Asked([8] * 3, 3, background=True)]
+    made(batch, asked)
+    assert model.passes[0] == [5] * 8
+    assert model.beside == [[3, 5]]
+    assert [part for part in model.passes if part[0] in (7, 8) and len(part) > 1] == [[7] * 4, [8] * 3]
+
+
+def test_who_is_cancelled_in_a_shared_chunk_ends_at_once_and_the_others_go_on() -> None:
+    model, asks = FakeModel(script=talks), []  # type: ignore[var-annotated]
+    ended: list[int] = []
+
+    class Leaves(Asked):
+        def cancelled(self) -> bool:
+            return bool(asks)
+
+    asked = [Asked([5, 6, 7], 4), Leaves([8, 9], 4), Asked([4, 4], 4)]
+    wanted = [one.alone(False) for one in asked]
+
+    @contextmanager
+    def interruptible(cancelled: Callable[[], bool]) -> Iterator[None]:
+        """Asked in the middle of the first chunk."""
+        if not asks:
+            asks.append(cancelled)
+            assert not cancelled()
+            assert ended == [1]
+        yield
+
+    batch = AnswerBatch(Context(model, 1000, 8), interruptible=interruptible)
+    running = [batch.begin(one.writer(), one, ended=lambda _, at=at: ended.append(at)) for at, one in enumerate(asked)]
+    while batch.running:
+        batch.advance()
+    assert model.beside == [[3, 2, 2]]
+    assert running[1].answer.finish == "cancelled"
+    assert [running[at].answer.token_ids for at in (0, 2)] == [wanted[0], wanted[2]]
+
+
+def test_a_shared_chunk_ends_where_all_leave() -> None:
+    model, left = FakeModel(script=talks), []  # type: ignore[var-annotated]
+    forward = model.forward_parts
+
+    def asks(parts: Sequence[Any]) -> list[Any]:
+        left.append(True)
+        if interrupted[0]():
+            raise UnderhillError(Kind.CANCELLED, translated("Stopped."))
+        return forward(parts)
+
+    class Leaves(Asked):
+        def cancelled(self) -> bool:
+            return bool(left)
+
+    @contextmanager
+    def interruptible(cancelled: Callable[[], bool]) -> Iterator[None]:
+        interrupted[:] = [cancelled]
+        yield
+
+    interrupted: list[Callable[[], bool]] = []
+    model.forward_parts = asks  # type: ignore[method-assign]
+    batch = AnswerBatch(Context(model, 1000, 8), interruptible=interruptible)
+    running = [batch.begin(one.writer(), one) for one in (Leaves([5, 6, 7], 4), Leaves([8, 9], 4))]
+    while batch.running:
+        batch.advance()
+    assert [(one.answer.finish, one.error) for one in running] == [("cancelled", None)] * 2
+    assert not any(one.sequence.busy or one.sequence.needed for one in running)
+
+
+def test_a_prompt_that_fails_in_a_shared_chunk_leaves_the_others() -> None:
+    for recurrent in (False, True):
+        asked = [Asked([5] * 6, 2), Asked([9] * 9, 5), Asked([4] * 4, 4)]
+        wanted = [one.alone(recurrent) for one in asked]
+        model = FakeModel(recurrent, talks)
+        model.fail_at = 8  # only the second one gets so far
+        running = made(AnswerBatch(Context(model, 1000, 16)), asked)
+        assert model.beside
+        assert isinstance(running[1].error, OSError)
+        assert running[1].answer.token_ids == []
+        for at in (0, 2):
+            assert running[at].answer.token_ids == wanted[at]
 
 
 def test_one_that_fails_leaves_the_others() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Kind, UnderhillError
-from engine.generation.context import Context
+from engine.generation.context import Context, PromptReader
 from tests.engine.generation.fakes import FakeModel
 
 
@@ -229,10 +229,12 @@ def test_an_answer_whose_memory_was_taken_is_caught_up_with_in_the_same_steps(re
     sequence = context.choose(prompt, background=False)
     context.forget(sequence)
     model.passes.clear()
-    *_, logits = context.catch_up(sequence, prompt, (3,), answered)
+    reader = PromptReader(context, sequence, prompt, (3,), answered)
+    while sequence.tokens != prompt + answered:
+        (logits,) = context.feed([reader.part()])
+        reader.passed()
     assert says(logits) == expected(prompt + answered)
     assert model.passes == [*first, [11, 12, 13, 14], [15]]
-    assert sequence.tokens == prompt + answered
 
 
 def test_a_chat_of_a_person_goes_on_beside_another_one_and_comes_back() -> None:

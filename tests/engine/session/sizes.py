@@ -90,7 +90,7 @@ def size_of(session: Session, when: float) -> Size:
     due = max(session.plan.smallest_cache, room.wanted() - room.lent)
     return Size(
         when, room.use.tokens, probe.rss(), cache.nbytes, cache.capacity, due,
-        session.context.rows_with(0) or 0, session.context.rows_written,
+        session.context.rows or 0, session.context.rows_written,
         max(0, room.due - session.context.rows_written),
     )  # fmt: skip
 

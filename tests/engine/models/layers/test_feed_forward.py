@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 
+from engine.experts.backend import run_side_by_side
 from engine.models.layers.feed_forward import DenseMlp, MoeBlock, gated
 from engine.models.layers.weight_format import F32
 from engine.models.spec import (
@@ -48,9 +49,9 @@ def test_a_fused_projection_is_gate_then_up() -> None:
     gate, up, down, x = torch.randn(12, 8), torch.randn(12, 8), torch.randn(8, 12), torch.randn(3, 8)
     split = Tensors({"m.gate_proj.weight": gate, "m.up_proj.weight": up, "m.down_proj.weight": down})
     fused = Tensors({"m.in.weight": torch.cat((gate, up)), "m.out.weight": down})
-    wanted = DenseMlp(DenseMlpSpec(prefix="m", intermediate=12), split, F32).forward(x, x)
+    wanted = DenseMlp(DenseMlpSpec(prefix="m", intermediate=12), split, F32).product(x)
     spec = DenseMlpSpec(prefix="m", intermediate=12, fused=True, up="in", down="out")
-    assert torch.allclose(DenseMlp(spec, fused, F32).forward(x, x), wanted, atol=1e-5)
+    assert torch.allclose(DenseMlp(spec, fused, F32).product(x), wanted, atol=1e-5)
 
 
 def test_the_shared_expert_waits_until_the_routed_ones_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,13 +62,13 @@ def test_the_shared_expert_waits_until_the_routed_ones_were_asked_for(monkeypatc
             order.append(f"experts of layer {layer}")
             return torch.zeros_like(x)
 
-    forward = DenseMlp.forward
+    product = DenseMlp.product
 
-    def spied(self: DenseMlp, h: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
+    def spied(self: DenseMlp, h: torch.Tensor) -> torch.Tensor:
         order.append("shared")
-        return forward(self, h, residual)
+        return product(self, h)
 
-    monkeypatch.setattr(DenseMlp, "forward", spied)
+    monkeypatch.setattr(DenseMlp, "product", spied)
     shared = SharedExpertSpec(DenseMlpSpec(prefix="s", intermediate=12), gate="sg")
     spec = MoeSpec(RouterSpec("g", 4, 2, "softmax"), ExpertsSpec(4, 8, 12), shared)
     tensors = Tensors({
@@ -75,7 +76,7 @@ def test_the_shared_expert_waits_until_the_routed_ones_were_asked_for(monkeypatc
         "s.up_proj.weight": torch.randn(12, 8), "s.down_proj.weight": torch.randn(8, 12),
     })  # fmt: skip
     x = torch.randn(3, 8)
-    out = MoeBlock(spec, tensors, 8, F32, 7, Experts()).forward(x, x)
+    (out,) = run_side_by_side(Experts(), [MoeBlock(spec, tensors, 8, F32, 7).forward(x, x)])
     assert order == ["experts of layer 7", "shared"]
-    alone = DenseMlp(shared.mlp, tensors, F32).forward(x, x)
+    alone = DenseMlp(shared.mlp, tensors, F32).product(x)
     assert torch.allclose(out, alone / 2, atol=1e-6)  # sigmoid(0) of the shared expert, nothing else
