@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import random
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from torch import Tensor
 from engine.calibration.calibrator import open_calibrated
 from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step
+from engine.generation.context import PromptPart
 from engine.generation.messages import AnswerOptions, Message, Stats
 from engine.generation.sampling import Sampling
 from engine.session import Session
@@ -58,15 +59,20 @@ def alone(session: Session, text: str, tokens: int = 20) -> Stats:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_four_answers_at_once_are_those_of_each_alone(family: str, tmp_path: Path) -> None:
+def test_four_answers_at_once_are_those_of_each_alone(
+    family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_chattable(config_of(family), tmp_path / "checkpoint", GAIN.get(family, 4.0))
     with open_calibrated(str(tmp_path / "checkpoint"), EXACT) as session:
-        wanted = [alone(session, text).token_ids for text in TEXTS]
+        texts = [" ".join([text] * 6) for text in TEXTS]  # too many tokens for the ops of single ones
+        wanted = [alone(session, text).token_ids for text in texts]
         assert all(wanted)
         session.context.clear()
-        made = [begin(session, text) for text in TEXTS]
+        parts = parts_of_passes(session, monkeypatch)
+        made = [begin(session, text) for text in texts]
         finish(session)
         assert [one.result().token_ids for one in made] == wanted
+        assert max(map(len, parts)) > 1
 
 
 def test_they_join_and_leave_at_any_step(session: Session) -> None:
@@ -175,6 +181,78 @@ def test_different_answers_read_less_together_than_one_after_the_other(tight: Se
     together = [one.result() for one in made]
     assert [one.token_ids for one in together] == [one.token_ids for one in apart]
     assert sum(one.bytes_read for one in together) < sum(one.bytes_read for one in apart)
+
+
+LONG = tuple(" ".join(f"w{(at * at + 7 * own) % 1999}" for at in range(20 + 9 * own)) for own in range(4))
+
+
+def parts_of_passes(session: Session, monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
+    """Of every pass from now on, how many tokens it fed to each sequence."""
+    found: list[list[int]] = []
+    feed = session.context.feed
+
+    def heard(parts: Sequence[PromptPart]) -> list[Tensor | None]:
+        found.append([len(part.ids) for part in parts])
+        return feed(parts)
+
+    monkeypatch.setattr(session.context, "feed", heard)
+    return found
+
+
+def test_prompts_that_wait_read_an_expert_once_for_all_of_them(tight: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = [alone(tight, text, 12) for text in LONG]
+    tight.context.clear()
+    parts, calls = parts_of_passes(tight, monkeypatch), []  # type: ignore[var-annotated]
+    made = [begin(tight, text, 12) for text in LONG]
+    before = tight.counters()
+    with tight.listening(lambda layer, ids, weights: calls.append((len(ids), len(ids.unique())))):
+        tight.answers.advance()
+    after = tight.counters()
+    assert len(parts) == 1
+    assert len(parts[0]) == len(LONG)
+    assert {rows for rows, _ in calls} == {sum(parts[0])}
+    assert len(calls) == len(tight.store.layers)
+    assert after.hits + after.misses - before.hits - before.misses == sum(different for _, different in calls)
+    finish(tight)
+    assert [one.result().token_ids for one in made] == [one.token_ids for one in wanted]
+
+
+def test_prompts_that_come_while_another_answer_is_made_share_its_pauses(
+    tight: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No more tokens than a chunk go between two of its own; a longer prompt is read in its own chunks."""
+    context = tight.context
+    context.bound(context.limit, 80)
+    wanted = [alone(tight, text, 20).token_ids for text in (*LONG, " ".join(LONG))]
+    context.clear()
+    parts = parts_of_passes(tight, monkeypatch)
+    streaming = begin(tight, LONG[0], 20)
+    while len(streaming.running.answer.token_ids) < 3:
+        tight.answers.advance()
+    made = [streaming, *(begin(tight, text, 20) for text in (*LONG[1:], " ".join(LONG)))]
+    parts.clear()
+    finish(tight)
+    assert [one.result().token_ids for one in made] == wanted
+    assert max(map(sum, parts)) <= 80
+    assert any(len(sizes) > 1 for sizes in parts)
+    assert [80] in parts
+
+
+def test_one_of_them_is_stopped_in_the_chunk_that_they_share(tight: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = [alone(tight, text, 12).token_ids for text in LONG]
+    tight.context.clear()
+    parts, calls, ended = parts_of_passes(tight, monkeypatch), [], []  # type: ignore[var-annotated]
+    made = [begin(tight, text, 12, ended=lambda one: ended.append(len(calls))) for text in LONG]
+    leaves = made[1].running.listener
+    monkeypatch.setattr(leaves, "cancelled", lambda: len(calls) > 2)
+    with tight.listening(lambda layer, ids, weights: calls.append(layer)):
+        tight.answers.advance()
+    assert ended == [3]  # before the fourth layer of six
+    assert made[1].result().finish == "cancelled"
+    assert [len(sizes) for sizes in parts] == [4]
+    finish(tight)
+    assert [made[at].result().token_ids for at in (0, 2, 3)] == [wanted[at] for at in (0, 2, 3)]
+    assert alone(tight, LONG[1], 12).token_ids == wanted[1]
 
 
 def test_a_disk_that_fails_ends_those_that_needed_it(tight: Session, monkeypatch: pytest.MonkeyPatch) -> None:
