@@ -27,7 +27,7 @@ class WarmStart:
     """
 
     def __init__(self, model: LoadedModel, card: CardMode | None = None) -> None:
-        """card: is filled with those that chats use most; None: there is none."""
+        """card: is filled, first with those that chats use most; None: there is none."""
         self._model, self._history = model, model.history
         self.left: deque[ExpertKey] = deque()
         self._pending: dict[ExpertKey, int] = {}  # and their bytes
@@ -37,7 +37,9 @@ class WarmStart:
             self.left.extend(dict.fromkeys((*last, *self._history.likely())))
         self.read = 0  # experts that came so
         self._card = card
-        self.for_card = [] if card is None else card.likely_first(self._history.likely())
+        # Behind what chats use, all others: what fits the card is faster there, whoever asks for it first.
+        keys = dict.fromkeys((*self._history.likely(), *model.runtime.cache.keys))
+        self.for_card = [] if card is None else card.likely_first(list(keys))
 
     @property
     def complete(self) -> bool:

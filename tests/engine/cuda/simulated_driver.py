@@ -253,7 +253,7 @@ class SimulatedDriver:
         return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(address), np.uint8)
 
     def _kept(self, stream: int, again: Callable[[int], None]) -> bool:
-        """Whether a stream is being captured: then this is done once the graph is launched, on the stream it is given."""
+        """Whether a stream is being captured: then this is done when the graph is launched, on that one's stream."""
         if stream not in self._captured:
             return False
         self._captured[stream].append(again)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from engine.cuda import layer_proof, linears
 from engine.cuda.driver import Driver
 from engine.cuda.errors import no_driver
+from engine.experts import lookahead
 from engine.experts.card import split
 from engine.experts.execution import card_proof
 from engine.generation.messages import Look, Message
@@ -19,6 +21,7 @@ from engine.hardware.load import Load, LoadWatch
 from engine.library import computer
 from engine.library.facts import activation_of, spec_of
 from engine.library.library import prepare
+from engine.native.op_graph import GraphStep
 from engine.planning import offload
 from engine.planning.speed import figure, is_speed_sentence
 from engine.session import Session, card_session, card_speed
@@ -162,6 +165,43 @@ def test_attention_on_the_card_says_the_processors_words(
             assert (session.plan.mode == offload.CPU) == (lost is not None)
             with_linears.fail.clear()
         assert with_linears.leaks == []
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_experts_that_come_and_go_change_no_word(
+    with_linears: SimulatedDriver, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(layer_proof, "measure", lambda *args: (0.5, 1.0))
+    monkeypatch.setattr(layer_proof, "ROWS", 5)
+    monkeypatch.setattr(lookahead, "LIKELY", 0.0)  # it goes as far as there are layers, and stops again and again
+    random = Random(seed)
+    with opened(mode="cpu", dense="int8") as session:
+        alone = session.generate(HELLO, GREEDY, (), Listener()).text
+    with opened(dense="int8") as session:
+        mode = session.card_mode.mode
+        assert mode is not None
+        assert mode.ahead is not None
+        keys, ahead, stops = list(session.runtime.cache.keys), mode.ahead, list[int]()
+
+        def disturbed(first: int, step: GraphStep) -> int:
+            for key in random.sample(keys, 2):
+                if mode.held.tier(key):
+                    mode.held.leave(key)
+                else:
+                    mode.fill([key])
+            stops.append(asked := ahead(first, step))
+            return asked
+
+        half = keys[::2]
+        while mode.fill(half):
+            pass
+        executor = session.decoder.executor
+        assert executor is not None
+        executor.run_ahead = disturbed
+        assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
+        assert {*stops} == set(range(len(session.decoder.layers) + 1))
+        assert ahead.ran > 20
+    assert with_linears.leaks == []
 
 
 def test_the_shared_weights_of_a_token_lie_on_the_card(with_linears: SimulatedDriver) -> None:

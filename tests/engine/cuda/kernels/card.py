@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import torch
@@ -149,13 +149,17 @@ class Card:
         return (*(*codes, 0, 0)[:3], params)
 
     def experts(
-        self, experts: dict[int, Parts], ids: Tensor, moves: dict[int, list[_Move]]
+        self, experts: dict[int, Parts], ids: Tensor, moves: dict[int, list[_Move]], missing: Collection[int] = ()
     ) -> tuple[int, int, int, int]:
-        """Addresses of the list of experts and of their slots; how many there are; the most slots of one."""
+        """Addresses of the list of experts and of their slots; how many there are; the most slots of one. missing:
+        those that are not there."""
         work = slots_by_expert(ids.flatten().tolist())
         packed, slots = b"", []
         for expert, its in work.items():
-            packed += EXPERT.pack(*self.expert(experts[expert], moves), experts[expert].planes, len(slots), len(its), 0)
+            where, planes = (0, 0, 0, 0), 0
+            if expert not in missing:
+                where, planes = self.expert(experts[expert], moves), experts[expert].planes
+            packed += EXPERT.pack(*where, planes, len(slots), len(its), 0)
             slots += its
         most = max(map(len, work.values()))
         return self.put(packed), self.put(torch.tensor(slots, dtype=torch.int32)), len(work), most
@@ -168,13 +172,16 @@ class Card:
         ids: Tensor,
         how: str,
         activation: Activation = SILU,
+        *,
+        missing: Collection[int] = (),
     ) -> Tensor:
-        """The rows of all slots, [T * K, H]. how: "1", "4", "exact" or "gemm", the kernels to take."""
+        """The rows of all slots, [T * K, H]. how: "1", "4", "exact" or "gemm", the kernels to take. missing: experts
+        that are not there."""
         layout, moves = apart_layout(expert_layout(spec, activation), spec)
         if not self.apart:
             layout = expert_layout(spec, activation)
         gate_up, down, k = layout.matrix[1], layout.matrix[2], ids.shape[1]
-        list_of, slots, n, most = self.experts(experts, ids, moves)
+        list_of, slots, n, most = self.experts(experts, ids, moves, missing)
         shape = argument(bytes(layout))
         common = (shape, argument(list_of), argument(slots))
         n_slots, inner = ids.numel(), spec.intermediate

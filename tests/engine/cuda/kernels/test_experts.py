@@ -143,6 +143,17 @@ def test_a_layer_of_a_real_models_size_at_mixed_precision() -> None:
         assert torch.equal(ours, theirs)
 
 
+@pytest.mark.parametrize("how", ["1", "4", "exact"])
+def test_an_expert_that_is_not_there_gives_zeros_and_the_others_what_they_give(how: str) -> None:
+    spec = ExpertSpec(150, 70, 4, 48, has_bias=True)
+    experts = random_experts(spec, 3, [4])
+    x, ids = torch.randn(1, spec.hidden), torch.tensor([[1, 0, 2]])
+    theirs = run(processor(how == "exact"), spec, experts, x, ids, SILU)
+    found = Card().layer(spec, experts, x, ids, how, missing={0})
+    assert torch.equal(found[1], torch.zeros(spec.hidden))
+    assert torch.equal(found[[0, 2]], theirs[[0, 2]])
+
+
 def test_combining_is_the_processors_and_leaves_out_weights_of_zero() -> None:
     out, weights = torch.randn(12, 200), torch.rand(3, 4)
     weights[1, 2] = 0

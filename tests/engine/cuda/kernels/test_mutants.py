@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +15,7 @@ import torch
 from engine.cuda import build
 from engine.cuda.build import FLAVOURS, compile_ptx, find_nvrtc
 from engine.kernels.activation import Activation
-from engine.kernels.native import NativeKernel
+from engine.kernels.native import EXPERT, NativeKernel
 from engine.native import op_graph
 from engine.record.layout import ExpertSpec
 from tests.engine.cuda.kernels import test_layers as tests
@@ -138,11 +139,43 @@ def finishes(module: Module) -> None:
     assert torch.equal(rows[0], x.view(5, 64)[3:].bfloat16()), "other values"
 
 
+def stretches(module: Module) -> None:
+    """Experts that are there and that are not, and what is kept of a frame."""
+    spec = ExpertSpec(150, 70, 4, 48, has_bias=True)
+    experts, x = random_experts(spec, 2, [4]), torch.randn(1, spec.hidden)
+    found = Card(module=module).layer(spec, experts, x, torch.tensor([[0, 1]]), "1", missing={1})
+    assert torch.equal(found[1], torch.zeros(spec.hidden)), "other values"
+    table = [EXPERT.pack(16 * i, 0, 0, 0, i % 3, 7, 9, 5) for i in range(5)]
+    for ids, before, after in (([3, 1, 4], -1, 6), ([4, 1, 2], -1, -1), ([3, 1, 4], 2, 2)):
+        card = Card(module=module)
+        listed, lacking = card.room(3 * EXPERT.size), card.put(torch.tensor([before], dtype=torch.int32))
+        places = (card.put(torch.tensor(ids)), card.put(b"".join(table)), listed, lacking)
+        card.launch("uh_find", (1,), *map(argument, places), argument(6, "i"), argument(3, "i"))
+        own = [EXPERT.unpack_from(card.memory.read(listed, 3 * EXPERT.size), at * EXPERT.size) for at in range(3)]
+        assert [(e[0] // 16, e[4:]) for e in own] == [(i, (i % 3, rank, 1, 0)) for rank, i in enumerate(ids)], (
+            "other values"
+        )
+        assert int.from_bytes(card.memory.read(lacking, 4), "little", signed=True) == after, "other values"
+    frame = torch.randn(700)
+    for lacking, last, whole in ((-1, 1, True), (-1, 0, False), (6, 0, True), (4, 1, False)):
+        card = Card(module=module)
+        kept = card.put(torch.zeros(650))
+        log, now = card.put(torch.zeros(40)), card.put(torch.tensor([lacking], dtype=torch.int32))
+        spans = struct.pack("12i", 3, 100, 690, 0, 20, 0, 30, 0, 10, 20, 10, 0)
+        places = (card.put(frame), log, kept, now)
+        numbers = (6, last, 650, 50)
+        card.launch("uh_keep", (2,), spans, *map(argument, places), *(argument(n, "i") for n in numbers))
+        expected = torch.cat((frame[100:120], frame[3:13], frame[690:]))
+        assert torch.equal(card.floats(log, 40), expected), "other values"
+        assert torch.equal(card.floats(kept, 650), frame[50:] if whole else torch.zeros(650)), "other values"
+
+
 CHECKS: dict[str, Callable[[Module], None]] = {
     "small": small_ops,
     "routes": routes,
     "attends": attends,
     "finishes": finishes,
+    "stretches": stretches,
     **{how: layers(how) for how in ("1", "4", "exact", "gemm")},
     "combine": combined,
     "vectors": too_many_vectors,
@@ -222,6 +255,11 @@ MUTANTS = (
     Mutant("attention.cu", "seen.end > window ? seen.end - window : 0", "0", "attends"),
     Mutant("attention.cu", "if (kv < 0) continue;", "", "finishes"),
     Mutant("attention.cu", "if (kv >= 0) value[d] = how.reuse_keys", "value[d] = how.reuse_keys", "finishes"),
+    Mutant("experts.cu", "if (first + i % n < cols) to[", "to[", "stretches"),
+    Mutant("stretch.cu", "if (rank < k) {", "{", "stretches"),
+    Mutant("stretch.cu", "if (rank || *lacking >= 0) return;", "if (rank) return;", "stretches"),
+    Mutant("stretch.cu", "if (*lacking == layer || (last", "if ((last", "stretches"),
+    Mutant("stretch.cu", "(last && *lacking < 0)", "last", "stretches"),
 )
 
 
