@@ -286,7 +286,7 @@ class CardStretches:
         """Compute from a layer on, at most up to the experts of layer `end`, which is `layers` for all of it.
 
         Returns the layer whose experts are to be computed next, for which all is in ordinary memory; `layers`: none,
-        the logits are there; -1: nothing was done, since the card failed or has no room for the token. Raises CardError.
+        the logits are there; -1: nothing was done, as the card failed or has no room for the token. Raises CardError.
         """
         return kernel.run_stretch(ctypes.addressof(self._made(first, end).stretch), step)
 

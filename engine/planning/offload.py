@@ -43,6 +43,7 @@ SHARE = 0.6  # of its own memory's rate, what kernels over packed weights would 
 HANDOVER = 7e-5  # seconds a layer in which activations go from one to the other and back (seen on an H100)
 LAUNCHES = 1e-4  # seconds a layer until it is decided who computes what, and the card has been told (seen there)
 ROUND_TRIP = 6e-5  # seconds of a product on the card, beside reading its matrix: copies, launches, a wait (there)
+LAYER = 1.5e-4  # seconds of a layer that the card computes by itself, beside reading its weights (seen on an H200)
 LINEARS = 2  # such products a layer: before attention, and behind it
 FASTER = 1.1  # by which a card has to be faster by arithmetic, to be taken by itself: the arithmetic is not exact
 
@@ -341,6 +342,10 @@ class _Parts:
             device, host = (sides[side] if side == later else 0.0 for side in ("device", "host"))
         if dense == "device":
             device += (others + rows_bytes(model, self.plan.dense, context)) / own
+        elif dense == "linears" and self.near >= 1.0:
+            # One layer after the other, without the processor in between.
+            rows = rows_bytes(model, self.plan.dense, context)
+            device, host, layers = (active + others + rows) / own + LAYER * model.moe_layers, 0.0, 0.0
         elif dense == "linears":
             device += others / own + ROUND_TRIP * (LINEARS * model.moe_layers + 1)
             host += attending(machine, model, self.plan.dense, context)
