@@ -18,7 +18,7 @@ Interruptible = Callable[[Callable[[], bool]], AbstractContextManager[None]]
 
 
 class BatchedAnswer:
-    """One answer of a batch. background: those that are not come before it.
+    """One answer of a batch. background: those that are not come before it. fresh: its sequence is its own alone.
 
     error: what ended it, if that was no cancellation. alone: no other one was made meanwhile. over: it gets no more
     tokens.
@@ -26,9 +26,10 @@ class BatchedAnswer:
 
     def __init__(
         self, writer: AnswerWriter, sequence: TokenSequence, listener: Listener, *, background: bool,
-        prompt_done: Callable[[BatchedAnswer], None], ended: Callable[[BatchedAnswer], None],
+        prompt_done: Callable[[BatchedAnswer], None], ended: Callable[[BatchedAnswer], None], fresh: bool = False,
     ) -> None:  # fmt: skip
         self.writer, self.sequence, self.listener, self.background = writer, sequence, listener, background
+        self.fresh = fresh
         self.ended, self.prompt_done = ended, prompt_done
         self.reader: PromptReader | None = None  # of its prompt, or of all of it once more
         self.error: BaseException | None = None
@@ -111,20 +112,22 @@ class AnswerBatch:
         listener: Listener,
         *,
         background: bool = False,
+        fresh: bool = False,
         prompt_done: Callable[[BatchedAnswer], None] = lambda one: None,
         ended: Callable[[BatchedAnswer], None] = lambda one: None,
     ) -> BatchedAnswer:
         """Add an answer; its prompt is read by the next calls of `advance`. prompt_done: called once between reading
         and decoding. ended: called once it is no more running. Neither may hold the answer: with it, the memory of its
-        sequence would stay until garbage is collected. Raises UnderhillError(BUSY) without a place for it.
+        sequence would stay until garbage is collected. fresh: in the background, with a sequence that has seen nothing
+        and is dropped behind it. Raises UnderhillError(BUSY) without a place for it.
         """
         if not self.has_place(background):
             raise UnderhillError(Kind.BUSY, msg("The model is needed for something else now."), msg("Ask again soon."))
-        sequence = self._context.choose(writer.prompt.ids, background)
+        sequence = self._context.choose(writer.prompt.ids, background, fresh)
         writer.result.reused = self._context.reuse(writer.prompt.ids, sequence)
         sequence.busy = True
         made = BatchedAnswer(
-            writer, sequence, listener, background=background, prompt_done=prompt_done, ended=ended
+            writer, sequence, listener, background=background, prompt_done=prompt_done, ended=ended, fresh=fresh,
         )  # fmt: skip
         self.running.append(made)
         if len(self.running) > 1:
@@ -162,6 +165,8 @@ class AnswerBatch:
             self.running.remove(one)
             one.pause()
             one.sequence.busy = False
+            if one.fresh:
+                self._context.drop(one.sequence)
             if not one.decoding:
                 one.writer.prompt_done()
             one.writer.close()

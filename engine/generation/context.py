@@ -80,6 +80,13 @@ class PromptPart(NamedTuple):
     horizon: int = 0
 
 
+class ScoringTurn(NamedTuple):
+    """Circumstances in which a text is scored: entered for every part of it; whether its tokens go one by one."""
+
+    under: Callable[[], AbstractContextManager[None]]
+    one_by_one: bool
+
+
 class Context:
     """The sequences that a model has seen: that of the chat, and beside it a few of other conversations.
 
@@ -117,11 +124,13 @@ class Context:
         """The chat's, and those beside it."""
         return (self._chat, *self._beside)
 
-    def choose(self, ids: Sequence[int], background: bool) -> TokenSequence:
+    def choose(self, ids: Sequence[int], background: bool, fresh: bool = False) -> TokenSequence:
         """Use the sequence that a prompt goes on with, of those that are not busy: the chat's, or another that is more
         like it, which is the chat's from then on; in the background the one beside it that is most like it.
+
+        fresh: in the background, one that has seen nothing.
         """
-        alike = self._most_alike(ids)
+        alike = None if fresh else self._most_alike(ids)
         if not background and not self._chat.busy:
             if alike is not None and _common(alike.tokens, ids) > _common(self._chat.tokens, ids):
                 self._beside = (*(one for one in self._beside if one is not alike), self._chat)
@@ -153,6 +162,11 @@ class Context:
     def places(self) -> int:
         """Answers that can be made at once, whatever their length."""
         return MOST_AT_ONCE if self._chat.state.cuts_anywhere else 1 + MOST_RECURRENT
+
+    def drop(self, sequence: TokenSequence) -> None:
+        """Forget a sequence beside the chat's that nothing goes on with."""
+        self.forget(sequence)
+        self._beside = tuple(one for one in self._beside if one is not sequence)
 
     def forget(self, sequence: TokenSequence) -> None:
         """Give its memory back: its tokens are to be read again."""
@@ -301,6 +315,38 @@ class Context:
         found = self._run_beside(ids, "all", 1 if one_by_one else self.chunk, cancelled)
         return torch.cat([logits for logits in found if logits is not None])
 
+    def score_in_turn(
+        self, prompt: Sequence[int], ids: Sequence[int], block: int, turns: Sequence[ScoringTurn],
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[tuple[Sequence[int], tuple[Tensor, ...]]]:  # fmt: skip
+        """For blocks of `ids` behind a prompt: their ids, and for each of `turns` the logits [t, V] that foretell them.
+
+        Each turn has a sequence of its own, beside the others, and its circumstances are entered for every block.
+        Raises UnderhillError: CONTEXT_FULL where those sequences do not fit; CANCELLED, asked before each pass.
+        """
+        fed, at = [*prompt, *ids[:-1]], len(prompt) - 1
+        self._make_room(len(turns) * len(fed), (self._chat,))
+        if sum(len(one.tokens) for one in self.sequences()) + len(turns) * len(fed) > self.limit:
+            raise UnderhillError(
+                Kind.CONTEXT_FULL,
+                msg("The text is too long to compare: {tokens} tokens, twice.", tokens=f"{len(fed):,}"),
+                msg("Ask a shorter question, or raise the context length."),
+            )
+        states = [self._model.new_state() for _ in turns]
+        with self._aside():
+            for start, stop in [(0, at), *((n, min(n + block, len(fed))) for n in range(at, len(fed), block))]:
+                if start == stop:  # a prompt of one token
+                    continue
+                want: Want = "none" if start < at else "all"
+                found = []
+                for turn, state in zip(turns, states, strict=True):
+                    step = 1 if turn.one_by_one and want == "all" else self.chunk
+                    with turn.under():
+                        logits = list(self._feed(fed[start:stop], state, want, step, cancelled))
+                    found.append(torch.cat([each for each in logits if each is not None]) if want == "all" else None)
+                if want == "all":
+                    yield ids[start - at : stop - at], tuple(each for each in found if each is not None)
+
     def run_through(self, ids: Sequence[int], cancelled: Callable[[], bool] = lambda: False) -> None:
         """Feed a sequence of its own for what its routers choose. Raises UnderhillError(CANCELLED)."""
         for _ in self._run_beside(ids, "none", self.chunk, cancelled):
@@ -310,15 +356,21 @@ class Context:
         self, ids: Sequence[int], want: Want, step: int, cancelled: Callable[[], bool]
     ) -> Iterator[Tensor | None]:
         """The chat's own tokens and state stay as they are."""
-        state = self._model.new_state()
         with self._aside():
-            for start in range(0, len(ids), step):
-                if cancelled():
-                    raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
-                self._begin(ids[start : start + step], start)
-                with torch.inference_mode():
-                    part = torch.tensor(ids[start : start + step], dtype=torch.long)
-                    yield self._model.forward(part, state, want, len(ids))
+            yield from self._feed(ids, self._model.new_state(), want, step, cancelled)
+
+    def _feed(
+        self, ids: Sequence[int], state: State, want: Want, step: int, cancelled: Callable[[], bool]
+    ) -> Iterator[Tensor | None]:
+        """Feed tokens to a state that is none of the sequences'."""
+        before = state.length
+        for start in range(0, len(ids), step):
+            if cancelled():
+                raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
+            self._begin(ids[start : start + step], before + start)
+            with torch.inference_mode():
+                part = torch.tensor(ids[start : start + step], dtype=torch.long)
+                yield self._model.forward(part, state, want, before + len(ids))
 
     def clear(self) -> None:
         """Forget everything."""

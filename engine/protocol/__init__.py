@@ -52,6 +52,7 @@ from engine.library.home import checked_name
 from engine.planning.fit import Fit
 from engine.protocol.commands import *
 from engine.protocol.commands import Engine
+from engine.protocol.compare_commands import *
 from engine.protocol.events import *
 from engine.protocol.library_commands import *
 from engine.protocol.server_commands import *

@@ -17,6 +17,7 @@ from engine.generation import model_files
 from engine.service import teams
 from engine.service.answering import Answering
 from engine.service.command_worker import CommandWorker, EngineClosed
+from engine.service.comparing import COMPARING, Comparing
 from engine.service.hub_worker import ASKING, HubWorker
 from engine.service.library_worker import LONG, QUICK, LibraryWorker
 from engine.service.lowerer import LOWERING, Lowerer
@@ -42,6 +43,7 @@ NEEDS = (  # of every worker
 )  # fmt: skip
 PULSE = 0.2  # seconds between two snapshots at least, and between two steps of the idle tasks
 _log = logging.getLogger(__name__)
+Asking = protocol.Generate | protocol.GenerateApart | protocol.MeasureDivergence
 
 QUIET = 3.0  # seconds after the last command before the engine does more of its own than to warm up
 
@@ -73,6 +75,7 @@ class Service:
             "library", self._library_worker.do, self._emit, needs=NEEDS, idle=self._library_worker.tidy, pulse=PULSE
         )
         self._answering = Answering(self._model, self._emit, self._ready, self._disk_failed, self._joined)
+        self._comparing = Comparing(self._model, self._emit, self._asked, self._disk_failed)
         self._failed: list[Session] = []  # beside the current one, to be closed once nothing is answered
         self._opened = ""  # what the open model was called when it was asked for
         # Settings of the current model, once it has to be opened again before it is used: the disk failed under it, or
@@ -105,7 +108,7 @@ class Service:
             (self._catalogue, (protocol.ListCatalogue, protocol.ListUnavailableChoices)),
             (self._model, (protocol.LoadModel, protocol.UnloadModel, protocol.Generate, protocol.UpdateSettings)),
             # on the thread of the model, which would compute and read meanwhile
-            (self._model, (protocol.DeleteModel, protocol.ProbeComputer, *LOWERING)),
+            (self._model, (protocol.DeleteModel, protocol.ProbeComputer, *LOWERING, *COMPARING)),
         )
 
     # ---- protocol.Engine -------------------------------------------------------------------------------------------
@@ -265,6 +268,8 @@ class Service:
                 return self._delete(command)
             case protocol.ProbeComputer():
                 return self._measure(command, cancelled)
+            case _ if isinstance(command, COMPARING):
+                return self._comparing.do(command, cancelled)
             case _ if isinstance(command, LOWERING):
                 return self._lowerer.do(command, self._library_worker.reporter(command, cancelled, "steps"), cancelled)
         return None
@@ -398,8 +403,7 @@ class Service:
         """Of one model. emit: told of it as it comes."""
         if self._ready(command) is None:
             self._answering.drain()  # what is opened may take the place of a model that answers
-        beside = self._beside(command, cancelled) if command.model else None
-        opened = self._reopened_if_needed() if beside is None else beside
+        opened = self._asked(command, cancelled)
         with self.models.answering(opened, self._chain(command)):
             return self._answering.answer(command, opened.session, cancelled, emit)
 
@@ -425,7 +429,12 @@ class Service:
         else:
             self._failed.append(session)
 
-    def _beside(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> OpenModel | None:
+    def _asked(self, command: Asking, cancelled: Callable[[], bool]) -> OpenModel:
+        """The model that a command is for, opened if need be."""
+        beside = self._beside(command, cancelled) if command.model else None
+        return self._reopened_if_needed() if beside is None else beside
+
+    def _beside(self, command: Asking, cancelled: Callable[[], bool]) -> OpenModel | None:
         """The model that a command names, opened without becoming the current one; None where it is that one."""
         if self._is_current(command.model):
             return None

@@ -66,6 +66,7 @@ class LoadedModel:
         self.store, self.settings, self.machine = store, dict(settings), machine
         self.card, self.facts, self.plan, self.chat = card, facts, plan, chat
         self.notes: list[Translatable] = []
+        self._for_now: Thresholds | None = None  # those of `under`
         shape = RoutingShape(len(store.layers), max(map(store.experts, store.layers)), card.experts_per_token)
         self.tables = LearntTables(store.path, shape, remember=bool(settings["remember_routing"]))
         self.history = RoutingHistory(store.path, store)
@@ -150,9 +151,17 @@ class LoadedModel:
     def apply_thresholds(self, thresholds: Thresholds) -> None:
         """Put T1 and T2 in force; where every expert fits in memory only those set by hand are, since a coarse expert
         saves nothing there after its first use."""
+        self.thresholds = self._useful(thresholds)
+        if self._for_now is None:
+            self.runtime.set_thresholds(self.thresholds)
+
+    def thresholds_under(self, dial: str) -> Thresholds:
+        """T1 and T2 that a quality preset has in force here, whichever one is chosen."""
+        return self._useful(thresholds_for(self.store.path, {**self.settings, "dial": dial}))
+
+    def _useful(self, thresholds: Thresholds) -> Thresholds:
         by_hand = self.settings["t1"] is not None or self.settings["t2"] is not None
-        self.thresholds = EXACT if self.all_in_memory and not by_hand else thresholds
-        self.runtime.set_thresholds(self.thresholds)
+        return EXACT if self.all_in_memory and not by_hand else thresholds
 
     def apply_policy_weights(self) -> None:
         """Put the cache policy's weights in force: those of the settings, or what has been fitted by now."""
@@ -163,12 +172,14 @@ class LoadedModel:
 
     @contextmanager
     def under(self, thresholds: Thresholds) -> Iterator[None]:
-        """Use these thresholds while this lasts, whatever the quality preset says."""
+        """Use these thresholds while this lasts, whatever the quality preset says, or is changed to meanwhile."""
+        before, self._for_now = self._for_now, thresholds
         self.runtime.set_thresholds(thresholds)
         try:
             yield
         finally:
-            self.runtime.set_thresholds(self.thresholds)
+            self._for_now = before
+            self.runtime.set_thresholds(self.thresholds if before is None else before)
 
     def exactly(self) -> AbstractContextManager[None]:
         """Run every expert at full precision while this lasts."""

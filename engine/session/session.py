@@ -232,14 +232,16 @@ class Session(LoadedModel):
         options: AnswerOptions = FREE,
         on_logprob: Callable[[TokenLogprob], None] = lambda one: None,
         background: bool = False,
+        apart: bool = False,
         ended: Callable[[SessionAnswer], None] = lambda made: None,
     ) -> SessionAnswer:
         """Begin to answer a chat, beside the answers that are being made: `answers.advance` makes all of them.
 
         What it has in common with one that was answered before is not read again. thinking: as in chat.fit. chat:
         which one it is, by any name; where the name is another than the last time, a new sequence begins (Sequences).
-        background: it leaves a place for one that is not, and has a sequence beside the chat's. on_logprob: as of
-        AnswerWriter. ended: called once it is over.
+        background: it leaves a place for one that is not, and has a sequence beside the chat's. apart: so, too, with a
+        sequence that has seen nothing; and nothing is learnt of it. on_logprob: as of AnswerWriter. ended: called once
+        it is over.
 
         Raises UnderhillError: CONTEXT_FULL when the last message alone is too long; BUSY without a place for it.
         """
@@ -257,17 +259,22 @@ class Session(LoadedModel):
         )  # fmt: skip
 
         def over(made: SessionAnswer) -> None:
-            self._answered(made, continue_last)
+            if not apart:
+                self._answered(made, continue_last)
             ended(made)
+
+        def prompt_done(made: SessionAnswer) -> None:
+            if not apart:
+                self._prompt_read(made)
 
         first = not self.answers.running
         made = self.answers.begin(
-            writer, listener, background=background, prompt_done=self._prompt_read, ended=over,
+            writer, listener, background=background or apart, fresh=apart, prompt_done=prompt_done, ended=over,
         )  # fmt: skip
         # What the policy noted of one sequence serves all that are answered together.
         if self._sequences.begins(chat, messages) and first:
             self.runtime.begin_sequence()
-        if first:
+        if first and not apart:
             self.speed_check.answering()
             self.card_speed.answering()
         return made

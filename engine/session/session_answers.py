@@ -67,15 +67,16 @@ class SessionAnswers:
         listener: Listener,
         *,
         background: bool,
+        fresh: bool = False,
         prompt_done: Callable[[SessionAnswer], None],
         ended: Callable[[SessionAnswer], None],
     ) -> SessionAnswer:
-        """Add an answer. prompt_done, ended: as of AnswerBatch.begin; when the second is called, `result` is there."""
+        """Add an answer. fresh, prompt_done, ended: as of AnswerBatch.begin; at the last, `result` is there."""
         first = not self._made
         if first:
             self._charged = ExpertUse.counted(self._model.runtime.telemetry)
         running = self._batch.begin(
-            writer, self._watcher.following(listener), background=background,
+            writer, self._watcher.following(listener), background=background, fresh=fresh,
             prompt_done=lambda one: self._prompt_done(self._made[one], prompt_done),
             ended=lambda one: self._ended(self._made.pop(one), ended),
         )  # fmt: skip
