@@ -16,6 +16,7 @@ from app.chat.header import Header
 from app.controllers.chat_controller import ChatController
 from app.controllers.chat_navigator import ChatNavigator
 from app.controllers.chats_controller import ChatsController
+from app.controllers.compare_controller import CompareController
 from app.controllers.engine_controller import EngineController, ModelController, NetworkController
 from app.controllers.find_controller import FindController
 from app.controllers.library_controller import LibraryController
@@ -136,6 +137,7 @@ class MainWindow(Shell):
         )
         conversation.choice.settings = lambda: (dict(preferences.engine), dict(preferences.models))
         self.model_controller = ModelController(self, models, conversation, preferences, self.state, self.navigator)
+        self.compare = CompareController(self, theme, models, conversation, preferences, self.navigator)
         self.settings = SettingsController(
             self,
             theme,
@@ -185,8 +187,9 @@ class MainWindow(Shell):
             "style": self.chats.open_style, "find": self.find_controller.open,
             "regenerate_last": self.editing.regenerate_last, "copy_last": self.chat.copy_last,
             "continue_last": self.editing.continue_last,
-            "choose_model": self.header.model.showMenu, "toggle_sidebar": self.header.sidebar.toggle,
-            "toggle_live": self.header.live.toggle, "next_pane": self.focus_next_pane,
+            "compare": self.compare.open, "choose_model": self.header.model.showMenu,
+            "toggle_sidebar": self.header.sidebar.toggle, "toggle_live": self.header.live.toggle,
+            "next_pane": self.focus_next_pane,
             "open_settings": self.settings.open, "show_library": self.library.show,
             "show_shortcuts": self.show_shortcuts, "close_window": self.close,
         }  # fmt: skip

@@ -212,6 +212,17 @@ class Conversation(OpenChat):
         write = partial(branches.write, chat=None, messages=(edited,))
         self._database.submit(write, lambda _: self._read_again(chat), refused)
 
+    def adopt(self, messages: tuple[StoredMessage, ...], chat: Chat | None = None) -> None:
+        """Add messages that were made outside, and show their chat with them. chat: to be made with them."""
+        chat_id, last = messages[-1].chat_id, messages[-1].id
+
+        def done(_: None) -> None:
+            self.chats_changed.emit()
+            self.wanted = chat_id
+            self._database.submit(partial(branches.read_at, chat_id=chat_id, message_id=last), self._read_done)
+
+        self._database.submit(partial(branches.write, chat=chat, messages=messages), done, self.problem.emit)
+
     def delete_message(self, message_id: int, done: Callable[[branches.DeletedMessages], object]) -> None:
         """Remove a message from the open chat. done: gets what `restore_messages` needs."""
         chat = self.chat

@@ -143,6 +143,8 @@ class Header(QFrame):
         self.more = IconButton(theme, "more", tr("More"), self)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more = QMenu(self.more)
+        self.compare = more.addAction(tr("Compare answers…") + "\tCtrl+Shift+K")
+        more.addSeparator()
         self.shortcuts = more.addAction(tr("Keyboard shortcuts") + "\tF1")
         more.addSeparator()
         self.tour = more.addAction(tr("Welcome tour"))

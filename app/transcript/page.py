@@ -306,6 +306,7 @@ class MessageActions(QFrame):
 
     copy = Signal(object)
     regenerate = Signal(object)
+    compare = Signal(object)  # answers to it, or to its question
     edit = Signal(object)
     continue_answer = Signal(object)
     branch = Signal(object)

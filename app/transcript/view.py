@@ -301,6 +301,8 @@ class TranscriptView(TranscriptPage):
         elif not item.streaming:
             menu.addAction(tr("Edit answer"), partial(actions.edit.emit, message.id))
             menu.addAction(tr("Regenerate"), partial(actions.regenerate.emit, message.id))
+        if not item.streaming:
+            menu.addAction(tr("Compare answers…"), partial(actions.compare.emit, message.id))
         if message.unfinished and self.items[-1] is item:
             menu.addAction(tr("Continue"), partial(actions.continue_answer.emit, message.id))
         if not item.streaming:

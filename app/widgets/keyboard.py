@@ -46,6 +46,7 @@ SHORTCUTS = (
     ),
     Shortcut(tr_noop("Generation"), tr_noop("Regenerate the last answer"), "Ctrl+R", "regenerate_last"),
     Shortcut(tr_noop("Generation"), tr_noop("Continue the last answer"), "Ctrl+Shift+R", "continue_last"),
+    Shortcut(tr_noop("Generation"), tr_noop("Compare answers"), "Ctrl+Shift+K", "compare"),
     Shortcut(tr_noop("Generation"), tr_noop("Edit the last message (when the box is empty)"), "Up"),
     Shortcut(tr_noop("Generation"), tr_noop("Copy the last answer"), "Ctrl+Shift+C", "copy_last"),
     Shortcut(tr_noop("Generation"), tr_noop("Previous, next message"), "Alt+Up"),

@@ -346,6 +346,11 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
+            <source>Compare answers…</source>
+            <translation>对比回答…</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
             <source>Keyboard shortcuts</source>
             <translation>键盘快捷键</translation>
         </message>
@@ -641,6 +646,153 @@
             <translation>提问：{question}</translation>
         </message>
         <message>
+            <location filename="../../app/compare/column.py"></location>
+            <source>{place}: model</source>
+            <translation>{place}：模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/column.py"></location>
+            <source>{place}: quality</source>
+            <translation>{place}：质量</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/column.py"></location>
+            <source>{place}: answer</source>
+            <translation>{place}：回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/column.py"></location>
+            <source>Use this answer</source>
+            <translation>采用此回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/column.py"></location>
+            <source>{place}: use this answer</source>
+            <translation>{place}：采用此回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/column.py"></location>
+            <source>{place}: copy</source>
+            <translation>{place}：复制</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/column.py"></location>
+            <source>Stopped</source>
+            <translation>已停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Compare answers</source>
+            <translation>对比回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Back to chat</source>
+            <translation>返回对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Left</source>
+            <translation>左侧</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Right</source>
+            <translation>右侧</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Question</source>
+            <translation>问题</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Ask both</source>
+            <translation>同时提问</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>No model is available. Add one first.</source>
+            <translation>没有可用的模型。请先添加一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Choose another model or quality on one side.</source>
+            <translation>请为其中一侧选择不同的模型或质量。</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>The answers are generated one after the other.</source>
+            <translation>两个回答依次生成。</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>If memory can't hold both models, the first is unloaded for the second.</source>
+            <translation>如果内存装不下两个模型，会先卸载第一个，再加载第二个。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/compare/page.py"></location>
+            <source>The {count:,} messages before it in the chat are included.</source>
+            <translation>
+                <numerusform>对话中此前的 {count:,} 条消息也会包含在内。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>KL not measured.</source>
+            <translation>未测量 KL。</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Every expert is in memory, so both run at full precision: no loss to measure.</source>
+            <translation>所有专家都在内存中，两侧均以全精度运行：没有可测量的损失。</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>{second} vs. {first}: KL {kl} nats per token, over the {count:,} tokens of the left answer.</source>
+            <translation>{second} 相对 {first}：在左侧回答的 {count:,} 个词元上，KL 为每词元 {kl} 奈特。</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Words that differ are underlined.</source>
+            <translation>不同的词以下划线标出。</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Both answers are the same.</source>
+            <translation>两个回答完全相同。</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Too long to mark what differs.</source>
+            <translation>内容过长，无法标出差异。</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/run.py"></location>
+            <source>Waiting for the other answer</source>
+            <translation>正在等待另一个回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/run.py"></location>
+            <source>Starting…</source>
+            <translation>正在启动…</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/run.py"></location>
+            <source>Measuring KL…</source>
+            <translation>正在测量 KL…</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/run.py"></location>
+            <source>Measuring KL: {share}%</source>
+            <translation>正在测量 KL：{share}%</translation>
+        </message>
+        <message>
             <location filename="../../app/composer.py"></location>
             <source>Context used</source>
             <translation>已用上下文</translation>
@@ -742,11 +894,6 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Stop</source>
-            <translation>停止</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer.py"></location>
             <source>Queued. Click to edit.</source>
             <translation>已排队，点按可编辑</translation>
         </message>
@@ -835,6 +982,16 @@
             <location filename="../../app/controllers/chats_controller.py"></location>
             <source>Trash…</source>
             <translation>回收站…</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/compare_controller.py"></location>
+            <source>Can't compare: the question was deleted</source>
+            <translation>无法对比：问题已被删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/compare_controller.py"></location>
+            <source>Wait for the answer, or press Esc to stop it</source>
+            <translation>等回答结束，或按 Esc 停止</translation>
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
@@ -969,11 +1126,6 @@
             <location filename="../../app/controllers/message_editing.py"></location>
             <source>Message deleted</source>
             <translation>消息已删除</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/message_editing.py"></location>
-            <source>Wait for the answer, or press Esc to stop it</source>
-            <translation>等回答结束，或按 Esc 停止</translation>
         </message>
         <message>
             <location filename="../../app/controllers/onboarding_controller.py"></location>
@@ -1559,11 +1711,6 @@
             <location filename="../../app/library/dialogs.py"></location>
             <source>Measure</source>
             <translation>测量</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/dialogs.py"></location>
-            <source>Stopped</source>
-            <translation>已停止</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -2154,11 +2301,6 @@
             <location filename="../../app/library/page.py"></location>
             <source>Models</source>
             <translation>模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/page.py"></location>
-            <source>Back to chat</source>
-            <translation>返回对话</translation>
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
@@ -3208,11 +3350,6 @@
             <source>requests local server programs clients</source>
             <comment>words of the search</comment>
             <translation>请求 本地服务器 程序 客户端</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/server_page.py"></location>
-            <source>Starting…</source>
-            <translation>正在启动…</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
@@ -4942,6 +5079,16 @@
             <translation>正在校准</translation>
         </message>
         <message>
+            <location filename="../../engine/calibration/divergence.py"></location>
+            <source>There is no answer to compare.</source>
+            <translation>没有可对比的回答。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/divergence.py"></location>
+            <source>Ask a question first.</source>
+            <translation>请先提问。</translation>
+        </message>
+        <message>
             <location filename="../../engine/calibration/evaluate.py"></location>
             <source>{file} doesn't exist.</source>
             <translation>{file} 不存在。</translation>
@@ -6325,6 +6472,16 @@
             <location filename="../../engine/generation/constraint.py"></location>
             <source>No more than {most} tools can be given.</source>
             <translation>最多只能给出 {most} 个工具。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/context.py"></location>
+            <source>The text is too long to compare: {tokens} tokens, twice.</source>
+            <translation>文本过长，无法对比：{tokens} 个词元，需两份。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/context.py"></location>
+            <source>Ask a shorter question, or raise the context length.</source>
+            <translation>请缩短问题，或增大上下文长度。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/model_files.py"></location>
@@ -8770,6 +8927,11 @@
             <location filename="../../engine/server/local_server.py"></location>
             <source>Set a key, or take 127.0.0.1, where only programs on this computer can ask.</source>
             <translation>设置密钥，或使用 127.0.0.1，只让这台电脑上的程序访问。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/comparing.py"></location>
+            <source>Measuring KL</source>
+            <translation>正在测量 KL</translation>
         </message>
         <message>
             <location filename="../../engine/service/library_worker.py"></location>

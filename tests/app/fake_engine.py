@@ -135,6 +135,8 @@ class FakeEngine:
         self.dead = False  # it fails whatever is asked of it
         self.context = 1024
         self.finish = "stop"
+        self.apart: dict[str, str] = {}  # what is answered outside every chat, by quality; otherwise as the script says
+        self.divergence: float | None = 0.0123  # None: every expert is in memory
         self.thinking_seconds = 0.0
         self.idle = msg("Idle")  # why the speed is as it is, while nothing is asked
         self.telemetry_every = 0.2
@@ -213,8 +215,10 @@ class FakeEngine:
             return self._fewer_bits(command)
         if isinstance(command, protocol.ProbeComputer):
             return self._probe(command)
-        if isinstance(command, protocol.Generate):
+        if isinstance(command, (protocol.Generate, protocol.GenerateApart)):
             return self._generate(command)
+        if isinstance(command, protocol.MeasureDivergence):
+            return self._measure_divergence(command)
         if isinstance(command, _SERVER):
             return protocol.Done(command.id, self._serve(command))
         if isinstance(command, protocol.ListUnavailableChoices):
@@ -335,16 +339,34 @@ class FakeEngine:
             pass
         return command.id in self._cancelled
 
-    def _generate(self, command: protocol.Generate) -> protocol.Event:
+    def _measure_divergence(self, command: protocol.MeasureDivergence) -> protocol.Event:
+        count = len(command.answer)
+        for done in (0, count // 2, count):
+            self._on_event(
+                protocol.Progress(id=command.id, text=msg("Measuring KL"), done=done, total=count, unit="tokens")
+            )
+            if self._halts(command, done == count // 2):
+                return protocol.Cancelled(command.id)
+        return protocol.Done(command.id, protocol.Divergence(self.divergence or 0.0, count, self.divergence is None))
+
+    def _said(self, command: protocol.Generate | protocol.GenerateApart) -> tuple[tuple[protocol.Message, ...], str]:
+        """The messages that are answered, and the answer."""
+        if isinstance(command, protocol.Generate):
+            return command.messages, self.script(command.messages)
+        messages = command.question.messages
+        return messages, self.apart.get(command.dial) or self.script(messages)
+
+    def _generate(self, command: protocol.Generate | protocol.GenerateApart) -> protocol.Event:
         started = time.monotonic()
-        prompt = sum(len(m.content) // 4 + 4 for m in command.messages)
+        messages, whole = self._said(command)
+        prompt = sum(len(m.content) // 4 + 4 for m in messages)
         for done in range(0, prompt + 1, max(1, prompt // 4)):
             self._on_event(protocol.PromptRead(command.id, done, prompt, 0, self.dropped))
         self._used = [[0] * EXPERTS for _ in range(LAYERS)]
         read = time.monotonic()
         text, tokens = "", []
         finish = self.finish
-        for number, piece in enumerate(pieces(self.script(command.messages))):
+        for number, piece in enumerate(pieces(whole)):
             if command.id in self._cancelled:
                 finish = "cancelled"
                 break

@@ -123,3 +123,24 @@ def furnish(paths: AppPaths) -> None:
             store.set_field(chat.id, "folder_id", store.make_folder(folder).id)
         store.db.execute("UPDATE chats SET updated_at = ? WHERE id = ?", (chat.updated_at, chat.id))
     store.close()
+
+
+COMPARED = "Why does ice float on water?"
+EXACT_ANSWER = """Ice floats because it is **less dense** than liquid water.
+
+When water freezes, its molecules settle into an open lattice held by hydrogen bonds:
+
+- each molecule touches four neighbours,
+- the lattice leaves more empty room than the liquid does,
+- so the same mass takes about 9 % more space.
+
+A block of ice therefore displaces its own weight of water before it is fully under, and floats."""
+FAST_ANSWER = """Ice floats because it is **less dense** than water.
+
+When water freezes, its molecules settle into an open lattice held by hydrogen bonds:
+
+- each molecule has four neighbours,
+- the lattice leaves more room than the liquid does,
+- so the same mass takes about 10 % more space.
+
+A block of ice displaces its own weight of water before it is fully under, and so it floats."""

@@ -212,11 +212,39 @@ def _chats(studio: Studio) -> None:
     window.server.turn_off()
     studio.wait(lambda: not window.server.is_on)
     settings.reject()
+    _compare(studio)
     window.resize(900, 600)
     underhill.conversation.open(_titled(underhill, pictured.SIMILAR))
     studio.wait(lambda: bool(underhill.conversation.messages), 1.0)
     studio.take("small")
     studio.close()
+
+
+def _compare(studio: Studio, prefix: str = "") -> None:
+    """Two answers side by side, as the scripted engine gives them."""
+    window, engine = studio.underhill.window, studio.engine
+    engine.apart, engine.rate = {"exact": pictured.EXACT_ANSWER, "fast": pictured.FAST_ANSWER}, 60.0
+    page = window.compare.open()
+    page.begin(studio.underhill.conversation.style, "on", pictured.COMPARED, model="olmoe-1b-7b", dial="fast")
+    page.ask()
+    studio.wait(lambda: page.run.divergence is not None)
+    studio.take(f"{prefix}compare")
+    if not prefix:
+        studio.underhill.theme.set_mode("dark")
+        studio.wait()
+        studio.take("compare-dark")
+        studio.underhill.theme.set_mode("light")
+        window.resize(900, 600)
+        studio.wait()
+        studio.take("compare-small")
+        window.resize(1280, 820)
+        page.edit.setPlainText("Hello")
+        engine.rate = 15.0
+        page.ask()
+        studio.wait(lambda: len(page.columns[0].text.toPlainText()) > 60)
+        studio.take("compare-streaming")
+        page.run.stop()
+    window.navigator.show_chat()
 
 
 def _chinese(studio: Studio) -> None:
@@ -227,6 +255,7 @@ def _chinese(studio: Studio) -> None:
     studio.load(LARGE.name)
     studio.ask(pictured.CHINESE, pictured.CHINESE_ANSWER, 45.0)
     studio.take("chinese")
+    _compare(studio, "chinese-")
     studio.close()
     languages.install("en")
 

@@ -133,6 +133,12 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
         qtbot.waitUntil(lambda step=step: step == 0 or underhill.onboarding.probe.computer is not None)
         settle(qtbot, window)
         yield f"tour: step {step + 1}", window
+    page = window.compare.open()
+    page.edit.setPlainText("Who are you?")
+    page.ask()
+    qtbot.waitUntil(lambda: page.run.divergence is not None)
+    settle(qtbot, window)
+    yield "comparing answers", window
     window.navigator.show_chat()
 
 

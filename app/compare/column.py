@@ -1,0 +1,176 @@
+"""One side of a comparison: a model and its quality, the answer, its figures, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QComboBox, QFrame, QTextBrowser, QTextEdit, QWidget
+
+from app.compare.run import ENDED, FAILED, STOPPED, ComparedAnswer
+from app.compare.words import Span
+from app.i18n.translate import sentences, tr, tr_engine
+from app.markdown import document as documents
+from app.markdown.split import Block, without_thought
+from app.theme.theme import Theme
+from app.transcript import notes
+from app.widgets.builders import FlowLayout, hbox, make_button, make_combo, make_label, vbox
+from engine import protocol
+
+DIALS = ("exact", "balanced", "fast")
+_LETTERS = 8
+
+
+class AnswerText(QTextBrowser):
+    """Shows an answer: as plain text while it grows, as Markdown once it has ended, with words marked."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("answer")
+        self.setOpenLinks(False)
+        self._theme = theme
+        self._text = ""
+        self._ended = False
+        self._spans: Sequence[Span] = ()
+        self._document = self.document()
+        theme.changed.connect(self._restyle)
+
+    def clear_answer(self) -> None:
+        """Show nothing."""
+        self._text, self._ended, self._spans = "", False, ()
+        self._restyle()
+
+    def grow(self, text: str) -> None:
+        """Show more of an answer; what is thought before it is not."""
+        shown = without_thought(self._text)
+        self._text += text
+        now = without_thought(self._text)
+        bar = self.verticalScrollBar()
+        at_end = bar.value() >= bar.maximum() - 4
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(now[len(shown) :])
+        if at_end:
+            bar.setValue(bar.maximum())
+
+    def end(self, text: str) -> None:
+        """Show a whole answer."""
+        self._text, self._ended = text, True
+        self._restyle()
+
+    def mark(self, spans: Sequence[Span]) -> None:
+        """Mark these characters of the text that is shown."""
+        self._spans = spans
+        form = QTextCharFormat()
+        form.setBackground(QColor(self._theme.palette.warning_soft))
+        form.setFontUnderline(True)  # so that it is seen without colours, too
+        form.setUnderlineColor(QColor(self._theme.palette.warning))
+        marked = []
+        for start, stop in spans:
+            selection = QTextEdit.ExtraSelection()
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(start)
+            cursor.setPosition(stop, QTextCursor.MoveMode.KeepAnchor)
+            selection.cursor, selection.format = cursor, form
+            marked.append(selection)
+        self.setExtraSelections(marked)
+
+    @Slot()
+    def _restyle(self) -> None:
+        answer = without_thought(self._text)
+        document = documents.make(Block("text" if self._ended else "open", answer), self._theme.palette)
+        document.setDocumentMargin(12)
+        self.setExtraSelections([])  # they are about the document before
+        self.setDocument(document)
+        self._document = document  # which the browser does not keep
+        self.mark(self._spans)
+
+
+class CompareColumn(QFrame):
+    """used: this answer is wanted for the chat. chosen: another model or quality."""
+
+    used = Signal()
+    chosen = Signal()
+
+    def __init__(self, theme: Theme, place: str, dial: str, parent: QWidget) -> None:
+        """place: which of the two it is, for screen readers. dial: the quality that is chosen at first."""
+        super().__init__(parent)
+        self.setObjectName("compared")
+        self._answer: ComparedAnswer | None = None
+        names = protocol.settings.ALL["dial"]
+        self.model = make_combo(self, tr("{place}: model", place=place))
+        self.model.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.model.setMinimumContentsLength(_LETTERS)  # of a long title, where the column is narrow
+        choices = [(tr_engine(names.name_of(choice)), choice) for choice in DIALS]
+        self.dial = make_combo(self, tr("{place}: quality", place=place), choices, dial)
+        for combo in (self.model, self.dial):
+            combo.currentIndexChanged.connect(self.chosen)
+        self.text = AnswerText(theme, self)
+        self.text.setAccessibleName(tr("{place}: answer", place=place))
+        self.problem = make_label("", self, "restart", wrap=True, selectable=True)
+        self.problem.hide()
+        self.figures = make_label("", self, "muted", wrap=True, selectable=True)
+        self.use = make_button(tr("Use this answer"), self, self.used, name=tr("{place}: use this answer", place=place))
+        self.copy = make_button(tr("Copy"), self, self._copy, "quiet", name=tr("{place}: copy", place=place))
+        head = FlowLayout(spacing=8)
+        head.addWidget(self.model)
+        head.addWidget(self.dial)
+        foot = hbox(self.use, self.copy, ..., spacing=4)
+        vbox(head, (self.text, 1), self.problem, self.figures, foot, parent=self, margins=0, spacing=8)
+        self.show_answer(None)
+
+    @property
+    def side(self) -> tuple[str, str]:
+        """Name of the model, '' where there is none, and quality."""
+        return str(self.model.currentData() or ""), str(self.dial.currentData())
+
+    def offer_models(self, titles: Mapping[str, str], chosen: str) -> None:
+        """Set the models to choose from, titles by name. The one that is chosen stays; `chosen` where there is none."""
+        before = self.side[0] or chosen
+        with QSignalBlocker(self.model):
+            self.model.clear()
+            for name, title in titles.items():
+                self.model.addItem(title, name)
+            self.model.setCurrentIndex(max(0, self.model.findData(before)))
+        self.model.setEnabled(bool(titles))
+
+    def choose(self, model: str, dial: str) -> None:
+        """Choose both. A model that is not there leaves the one that is."""
+        self.model.setCurrentIndex(max(self.model.findData(model), self.model.currentIndex()))
+        self.dial.setCurrentIndex(self.dial.findData(dial))
+
+    def dial_name(self, dial: str) -> str:
+        """What a quality is called."""
+        return self.dial.itemText(self.dial.findData(dial))
+
+    def begin(self) -> None:
+        """Another answer is going to come."""
+        self.text.clear_answer()
+
+    def show_answer(self, answer: ComparedAnswer | None) -> None:
+        """Show how it is with the answer, beside its text; None: none was asked for."""
+        ended = answer is not None and answer.state in (ENDED, STOPPED) and answer.stats is not None
+        if ended and answer is not None and (self._answer is not answer or self.use.isHidden()):
+            self.text.end(answer.text)
+        self._answer = answer
+        failure = answer.failure if answer is not None and answer.state == FAILED else None
+        self.problem.setText(sentences(failure.sentence, failure.action) if failure is not None else "")
+        self.problem.setVisible(failure is not None)
+        self.figures.setText(_figures(answer) if answer is not None else "")
+        some = ended and answer is not None and bool(without_thought(answer.text).strip())
+        self.use.setVisible(some)
+        self.copy.setVisible(some)
+
+    @Slot()
+    def _copy(self) -> None:
+        if self._answer is not None:
+            QGuiApplication.clipboard().setText(without_thought(self._answer.text).strip())
+
+
+def _figures(answer: ComparedAnswer) -> str:
+    """Figures of an answer that has ended, or what is done for it."""
+    message = answer.message("")
+    if not message.stats:
+        return tr("Stopped") if answer.state == STOPPED else answer.status()
+    return "  ·  ".join((notes.summary(message), *notes.after(message)))

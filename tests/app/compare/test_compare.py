@@ -1,0 +1,269 @@
+"""Comparing answers: what is asked, what is shown of it, and that a chat gets only the answer that is chosen."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from app.application import Application
+from app.compare import column as columns
+from app.compare.page import ComparePage
+from engine import protocol, resources
+from tests.app.acts import Launch, ask, button, contents
+from tests.app.conftest import engine_of
+from tests.app.fake_engine import BUILTIN, LARGE
+
+SAID = {"exact": "The **old** cat sat on the mat.", "fast": "The cat sat on a mat."}
+
+
+def sent(underhill: Application, kind: type[protocol.Command]) -> list[protocol.Command]:
+    return [command for command in engine_of(underhill).received if isinstance(command, kind)]
+
+
+def opened(qtbot: QtBot, underhill: Application) -> ComparePage:
+    underhill.window.header.compare.trigger()
+    page = underhill.window.compare.page
+    assert page is not None
+    qtbot.waitUntil(page.isVisible)
+    qtbot.waitUntil(lambda: page.columns[0].model.count() > 0)
+    return page
+
+
+def compared(qtbot: QtBot, page: ComparePage, text: str = "Where did the cat sit?") -> None:
+    page.edit.setPlainText("")
+    qtbot.keyClicks(page.edit, text)
+    qtbot.keyClick(page.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: page.run.busy or bool(page.run.answers))
+    qtbot.waitUntil(lambda: not page.run.busy)
+
+
+def underlined(page: ComparePage, number: int) -> list[str]:
+    return [s.cursor.selectedText() for s in page.columns[number].text.extraSelections()]
+
+
+def test_one_question_to_two_qualities(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(apart=SAID)
+    page = opened(qtbot, underhill)
+    assert [c.side for c in page.columns] == [("builtin", "exact"), ("builtin", "balanced")]
+    page.columns[1].choose("builtin", "fast")
+    compared(qtbot, page)
+    first, second = sent(underhill, protocol.GenerateApart)
+    assert isinstance(first, protocol.GenerateApart)
+    assert isinstance(second, protocol.GenerateApart)
+    assert (first.dial, second.dial) == ("exact", "fast")
+    assert first.question == second.question  # the seed, too
+    assert isinstance(first.question.sampling["seed"], int)
+    assert first.question.messages[-1].content == "Where did the cat sit?"
+    assert [c.text.toPlainText() for c in page.columns] == ["The old cat sat on the mat.", SAID["fast"]]  # Markdown
+    assert underlined(page, 0) == ["old", "the"]
+    assert underlined(page, 1) == ["a"]
+    for column in page.columns:
+        assert "tok/s" in column.figures.text()
+        assert "to first token" in column.figures.text()
+        assert column.use.isVisible()
+    (measured,) = sent(underhill, protocol.MeasureDivergence)
+    assert isinstance(measured, protocol.MeasureDivergence)
+    assert measured.dials == ("exact", "fast")
+    assert page.run.answers[0].stats is not None
+    assert measured.answer == page.run.answers[0].stats.token_ids
+    assert "Fast vs. Exact: KL 0.0123" in page.result.text()
+    assert sent(underhill, protocol.UpdateSettings) == []
+
+
+def test_nothing_is_kept_but_the_answer_that_is_chosen(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    underhill = launch(apart=SAID)
+    settings = (tmp_path / "settings.json", tmp_path / "preferences.json")
+    before = [path.read_bytes() for path in settings if path.exists()]
+    page = opened(qtbot, underhill)
+    compared(qtbot, page)
+    assert [path.read_bytes() for path in settings if path.exists()] == before
+    assert underhill.conversation.chat is None
+    assert contents(underhill) == []
+    page.columns[1].use.click()
+    qtbot.waitUntil(lambda: len(underhill.conversation.messages) == 2)
+    question, answer = underhill.conversation.messages
+    assert (question.role, question.content) == ("user", "Where did the cat sit?")
+    assert (answer.content, answer.model, answer.state) == (page.run.answers[1].text, BUILTIN.title, "whole")
+    assert answer.stats["decode_seconds"] > 0
+    assert underhill.window.on_chat
+    chat = underhill.conversation.chat
+    assert chat is not None
+    assert (chat.title, chat.model) == ("Where did the cat sit?", "builtin")
+    ask(qtbot, underhill, "And then?")  # it goes on like any other
+    assert len(contents(underhill)) == 4
+
+
+def test_a_question_of_a_chat_with_what_was_said_before(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(script=lambda messages: f"Answer {len(messages)}.")
+    ask(qtbot, underhill, "First")
+    ask(qtbot, underhill, "Second")
+    messages = underhill.conversation.messages
+    menu = underhill.window.transcript.menu_of(underhill.window.transcript.items[3], "")
+    next(a for a in menu.actions() if a.text() == "Compare answers…").trigger()
+    page = underhill.window.compare.page
+    assert page is not None
+    assert page.edit.toPlainText() == "Second"
+    assert "2 messages before it" in page.about.text()
+    engine_of(underhill).apart = SAID
+    page.ask()
+    qtbot.waitUntil(lambda: bool(page.run.answers) and not page.run.busy)
+    asked = sent(underhill, protocol.GenerateApart)[0]
+    assert isinstance(asked, protocol.GenerateApart)
+    assert [m.content for m in asked.question.messages] == ["First", "Answer 1.", "Second"]
+    page.columns[0].use.click()
+    qtbot.waitUntil(lambda: contents(underhill)[-1:] == [SAID["exact"]])
+    now = underhill.conversation.messages
+    assert [m.id for m in now[:3]] == [m.id for m in messages[:3]]
+    assert (now[3].version, now[3].versions) == (2, 2)  # the other one stays beside it
+    menu.deleteLater()
+
+
+def test_an_edited_question_becomes_a_version_of_it(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(apart=SAID)
+    ask(qtbot, underhill, "First")
+    underhill.window.compare.compare_message(underhill.conversation.messages[1].id)
+    page = underhill.window.compare.page
+    assert page is not None
+    compared(qtbot, page, "First, but shorter")
+    page.columns[0].use.click()
+    qtbot.waitUntil(lambda: contents(underhill) == ["First, but shorter", SAID["exact"]])
+    assert underhill.conversation.messages[0].versions == 2
+
+
+def test_two_models_of_which_one_fails(qtbot: QtBot, launch: Launch) -> None:
+    full = protocol.Failed("", protocol.Kind.OUT_OF_MEMORY, "OLMoE needs 8 GB.", "Lower the context length.")  # type: ignore[arg-type]
+    underhill = launch(apart=SAID)
+    page = opened(qtbot, underhill)
+    page.columns[0].choose(LARGE.name, "fast")
+    assert "If memory can't hold both models" in page.about.text()
+    engine_of(underhill).fail[protocol.GenerateApart] = full
+    compared(qtbot, page)
+    assert page.columns[0].problem.isVisible()
+    assert page.columns[0].problem.text() == "OLMoE needs 8 GB. Lower the context length."
+    assert not page.columns[0].use.isVisible()
+    assert page.columns[1].use.isVisible()
+    assert sent(underhill, protocol.MeasureDivergence) == []
+    assert page.result.text() == ""
+    assert [c.model for c in sent(underhill, protocol.GenerateApart)] == [LARGE.name, "builtin"]  # type: ignore[attr-defined]
+
+
+def test_stop_ends_both_and_keeps_what_was_said(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(rate=40.0)
+    page = opened(qtbot, underhill)
+    qtbot.keyClicks(page.edit, "Tell me")
+    page.go.click()
+    qtbot.waitUntil(lambda: len(page.columns[0].text.toPlainText()) > 10)
+    assert not page.go.isVisible()
+    assert page.columns[1].figures.text() == "Waiting for the other answer"
+    page.halt.click()
+    qtbot.waitUntil(lambda: not page.run.busy)
+    assert page.go.isVisible()
+    assert page.columns[0].text.toPlainText()
+    assert "Stopped" in page.columns[0].figures.text()
+    assert page.columns[1].figures.text() == "Stopped"
+    assert len(sent(underhill, protocol.GenerateApart)) == 1
+    assert page.columns[0].use.isVisible()
+
+
+def test_it_ends_when_another_page_is_shown(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(rate=20.0)
+    page = opened(qtbot, underhill)
+    qtbot.keyClicks(page.edit, "Tell me")
+    page.ask()
+    qtbot.waitUntil(lambda: page.run.busy)
+    underhill.window.navigator.show_chat()
+    qtbot.waitUntil(lambda: not page.run.busy)
+    assert underhill.window.on_chat
+
+
+def test_where_nothing_can_differ_it_says_so(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(divergence=None)
+    page = opened(qtbot, underhill)
+    compared(qtbot, page)
+    assert "Every expert is in memory" in page.result.text()
+    assert "KL" not in page.result.text()
+    assert "Both answers are the same." in page.result.text()
+    page.columns[1].choose("builtin", "exact")
+    assert not page.go.isEnabled()
+    assert page.about.text() == "Choose another model or quality on one side."
+
+
+def test_kl_that_cannot_be_measured_says_why(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(apart=SAID)
+    page = opened(qtbot, underhill)
+    engine_of(underhill).fail[protocol.MeasureDivergence] = protocol.Failed(
+        "",
+        protocol.Kind.CONTEXT_FULL,
+        "The text is too long.",
+        "Ask a shorter question.",  # type: ignore[arg-type]
+    )
+    compared(qtbot, page)
+    assert page.result.text().startswith("KL not measured. The text is too long. Ask a shorter question.")
+
+
+def test_without_a_model_it_says_where_to_get_one(qtbot: QtBot, launch: Launch) -> None:
+    gone = dataclasses.replace(BUILTIN, state="unfinished", problem="Cut off.")
+    underhill = launch(cards=(gone,))
+    underhill.window.header.compare.trigger()
+    page = underhill.window.compare.page
+    assert page is not None
+    page.edit.setPlainText("Hello")
+    assert not page.go.isEnabled()
+    assert "No model is available" in page.about.text()
+
+
+def test_the_thought_is_neither_shown_nor_copied(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(script=lambda messages: "<think>Hm, a cat.</think>A cat.")
+    page = opened(qtbot, underhill)
+    compared(qtbot, page)
+    assert page.columns[0].text.toPlainText() == "A cat."
+    button(page, "Left: copy").click()
+    assert QGuiApplication.clipboard().text() == "A cat."
+
+
+def test_an_engine_that_dies_ends_it(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    page = opened(qtbot, underhill)
+    engine_of(underhill).dead = True
+    compared(qtbot, page)
+    assert page.columns[0].problem.text() == "The engine stopped. Start it again."
+    assert len(sent(underhill, protocol.GenerateApart)) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here")
+def test_the_built_in_model_compared_with_itself(
+    qtbot: QtBot, launch_real: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exact beside Fast with a fifth of the experts in memory; the chat and the settings stay as they were."""
+    underhill = launch_real()
+    qtbot.waitUntil(lambda: underhill.models.state == "ready", timeout=120_000)
+    underhill.models.update({"cache_fraction": 0.2, "dial": "balanced"})
+    underhill.conversation.sampling = {"temperature": 0.0, "max_tokens": 24}
+    page = opened(qtbot, underhill)
+    page.begin(underhill.conversation.style, "on", model="builtin", dial="fast")
+    assert columns.DIALS == ("exact", "balanced", "fast")
+    compared(qtbot, page, "Tell me a story about a fox.")
+    left, right = page.run.answers
+    assert left.stats is not None
+    assert right.stats is not None
+    assert left.stats.precision.get("2", 0) == 0
+    assert right.stats.precision.get("2", 0) + right.stats.precision.get("skipped", 0) > 0
+    assert left.stats.decode_tokens_per_second > 0
+    found = page.run.divergence
+    assert found is not None
+    assert (found.alike, found.tokens) == (False, len(left.stats.token_ids))
+    assert found.kl > 0
+    assert "Fast vs. Exact: KL" in page.result.text()
+    page.columns[0].use.click()
+    qtbot.waitUntil(lambda: len(underhill.conversation.messages) == 2)
+    assert underhill.conversation.messages[1].content == left.text
+    told: list[dict[str, object]] = []
+    underhill.link.request(told.append, lambda failed: None, protocol.UpdateSettings, {})
+    qtbot.waitUntil(lambda: bool(told))
+    assert (told[0]["dial"], told[0]["cache_fraction"]) == ("balanced", 0.2)
