@@ -70,7 +70,7 @@ def find_nvrtc() -> Path | None:
 
 def compile_ptx(flavour: Flavour, nvrtc: Path) -> str:
     """The PTX of all kernels. Raises CompileError with the compiler's own words."""
-    library = ctypes.CDLL(str(nvrtc))
+    library = _load(nvrtc)
     program = ctypes.c_void_p()
     names = [name.encode() for name in _STAND_INS]
     texts = [text.encode() for text in _STAND_INS.values()]
@@ -89,6 +89,13 @@ def compile_ptx(flavour: Flavour, nvrtc: Path) -> str:
         return _portable(_text(library, program, "PTX"), flavour)
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _load(nvrtc: Path) -> ctypes.CDLL:
+    """NVRTC, which asks Windows for a second DLL by its name alone, and does not say that it lies beside its own."""
+    for builtins in nvrtc.parent.glob("nvrtc-builtins64_*.dll"):
+        ctypes.CDLL(str(builtins))  # a DLL that is loaded is found by its name
+    return ctypes.CDLL(str(nvrtc))
 
 
 def _checked(library: ctypes.CDLL, name: str, *arguments: object) -> None:
@@ -123,7 +130,7 @@ def kernel_names(ptx: str) -> list[str]:
 def nvrtc_version(nvrtc: Path) -> str:
     """As major.minor."""
     major, minor = ctypes.c_int(), ctypes.c_int()
-    _checked(ctypes.CDLL(str(nvrtc)), "nvrtcVersion", ctypes.byref(major), ctypes.byref(minor))
+    _checked(_load(nvrtc), "nvrtcVersion", ctypes.byref(major), ctypes.byref(minor))
     return f"{major.value}.{minor.value}"
 
 
