@@ -35,14 +35,19 @@ class LibraryWorker:
     """Runs the commands of the library.
 
     emit: where events go. loaded: the store that is open now, if any. holds: whether a long command is still there.
+    closed: whether nothing has a store open; where a model is only kept open, it will be closed soon.
 
     The hub is imported late: it brings torch along.
     """
 
     def __init__(
-        self, emit: Callable[[protocol.Event], None], loaded: Callable[[], Path | None], holds: Callable[[str], bool]
+        self,
+        emit: Callable[[protocol.Event], None],
+        loaded: Callable[[], Path | None],
+        holds: Callable[[str], bool],
+        closed: Callable[[Path], bool],
     ) -> None:
-        self._emit, self._loaded, self._holds = emit, loaded, holds
+        self._emit, self._loaded, self._holds, self._closed = emit, loaded, holds, closed
         # Used by two threads without a lock: single operations of a set are one step each under Python's lock, and a
         # look that misses one sees it POLL later.
         self._resting: set[str] = set()
@@ -53,11 +58,16 @@ class LibraryWorker:
         """One of LONG, on the thread for those."""
         try:
             unit = "models" if isinstance(command, protocol.FindModels) else "bytes"
-            return self._do(command, self.reporter(command, cancelled, unit))
+            return self._do(command, self.reporter(command, cancelled, unit), cancelled)
         finally:
             self._resting.discard(command.id)
 
-    def _do(self, command: protocol.Command, report: Callable[[Translatable, int, int], None]) -> Any:
+    def _do(
+        self,
+        command: protocol.Command,
+        report: Callable[[Translatable, int, int], None],
+        cancelled: Callable[[], bool],
+    ) -> Any:
         from engine.library import external_models, fit_estimates, library, preflight, relocation, trash
 
         match command:
@@ -72,8 +82,9 @@ class LibraryWorker:
                 return _verified(command.name, report)
             case protocol.MoveModel():
                 path = library.location(command.name)
+                name = command.name
                 return library.card(
-                    relocation.move(command.name, command.folder, report, lambda: self._not_loaded(command.name, path))
+                    relocation.move(name, command.folder, report, lambda: self._wait_closed(name, path, cancelled))
                 )
             case protocol.EmptyTrash():
                 return trash.empty()
@@ -162,9 +173,19 @@ class LibraryWorker:
 
         return report
 
-    def _not_loaded(self, name: str, path: Path) -> None:
-        if self._loaded() == path:
-            raise UnderhillError(Kind.BUSY, msg("{name} is in use.", name=name), msg("Select another model first."))
+    def _wait_closed(self, name: str, path: Path, cancelled: Callable[[], bool]) -> None:
+        """Until no model of this store is kept open: Windows neither moves nor removes a folder of open files.
+
+        Raises UnderhillError(BUSY) where it is the model in use, CANCELLED.
+        """
+        while True:
+            if self._loaded() == path:
+                raise UnderhillError(Kind.BUSY, msg("{name} is in use.", name=name), msg("Select another model first."))
+            if self._closed(path):
+                return
+            if cancelled():
+                raise CancelledWork()
+            time.sleep(POLL)
 
 
 def _verified(name: str, report: Callable[[Translatable, int, int], None]) -> protocol.VerifyReport:

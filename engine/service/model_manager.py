@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.service.model_profile import RunMeter
@@ -19,12 +20,15 @@ Report = Callable[[Translatable, int, int], None]
 
 
 class ModelManager:
-    """Used from one thread, that of the model. Nothing is imported or read before the first model is opened."""
+    """Used from one thread, that of the model, but for `is_closed`. Nothing is imported or read before the first model
+    is opened.
+    """
 
     def __init__(self) -> None:
         self._pool: Pool | None = None
         self._records: ModelRecords | None = None
         self._runs = RunMeter(self._run_ended)
+        self._unwanted: set[Path] = set()
 
     @property
     def pool(self) -> Pool:
@@ -100,6 +104,19 @@ class ModelManager:
         """Close the models for which `gone` is true."""
         if self._pool is not None:
             self._pool.release(gone)
+
+    def is_closed(self, store: Path) -> bool:
+        """Whether no model of this store is open, asked from any thread; else `close_unwanted` will close it."""
+        if self._pool is None or all(one.session.store.path != store for one in list(self._pool)):
+            return True
+        self._unwanted.add(store)
+        return False
+
+    def close_unwanted(self, current: OpenModel | None) -> None:
+        """Close the models that `is_closed` was asked about, but not the one in use."""
+        if self._unwanted:
+            unwanted, self._unwanted = self._unwanted, set()
+            self.release(lambda one: one is not current and one.session.store.path in unwanted)
 
     def save(self) -> None:
         """No request came for a while: what was seen until now is kept."""

@@ -107,7 +107,7 @@ class Pool:
         known = self._models.get(name)
         if known is None:
             for same in [own for own in self._models if own[0] == model]:  # the same model under other settings
-                self._models.pop(same).close()
+                self._remove(same)
             self._models[name] = self._opened(model, chosen, report)
         elif name != next(reversed(self._models)):
             self._models[name] = self._models.pop(name)
@@ -215,9 +215,16 @@ class Pool:
     def release(self, gone: Callable[[Any], bool]) -> None:
         """Close the models for which `gone` is true."""
         for name in [name for name, one in self._models.items() if gone(one)]:
-            self._models.pop(name).close()
+            self._remove(name)
 
     def close(self) -> None:
         """Close all."""
         while self._models:
-            self._models.popitem()[1].close()
+            self._remove(next(reversed(self._models)))
+
+    def _remove(self, name: tuple[str, str]) -> None:
+        # Not before it is closed: whoever looks from another thread may go on once its last files are written.
+        try:
+            self._models[name].close()
+        finally:
+            del self._models[name]

@@ -70,7 +70,9 @@ class Service:
             "model", self._on_model, self._emit, needs=NEEDS, idle=self._run_idle_tasks, pulse=PULSE,
             queue=RequestQueue(self.models.cost),
         )  # fmt: skip
-        self._library_worker = LibraryWorker(self._emit, self._open_store, lambda target: self._library.holds(target))
+        self._library_worker = LibraryWorker(
+            self._emit, self._open_store, lambda target: self._library.holds(target), self.models.is_closed
+        )
         self._library = CommandWorker(
             "library", self._library_worker.do, self._emit, needs=NEEDS, idle=self._library_worker.tidy, pulse=PULSE
         )
@@ -239,6 +241,7 @@ class Service:
     def _run_idle_tasks(self) -> None:
         """One step of the idle tasks of the open model, between two commands."""
         opened = self._current
+        self.models.close_unwanted(opened)
         quiet = time.monotonic() - self._quiet_since >= QUIET
         if quiet:
             self.models.save()

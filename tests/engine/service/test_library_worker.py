@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +16,7 @@ import pytest
 from engine import protocol
 from engine.library import folders, store_copy
 from engine.library.external_models import FILES, Place
+from engine.server.serving_engine import ServingEngine
 from engine.service import library_worker
 from engine.service.library_worker import LibraryWorker
 from tests.engine.service.test_service import GREEDY, HELLO, SETTINGS, TERMINAL, Desk, desk
@@ -55,6 +57,11 @@ def go_on(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 def states(desk: Desk) -> dict[str, str]:
     return {card.name: card.state for card in desk.result(protocol.ListModels)}
+
+
+def kept_open(desk: Desk) -> list[Path]:
+    assert isinstance(desk.engine, ServingEngine)
+    return [one.session.store.path for one in desk.engine.service.models.pool]
 
 
 def progress_of(command: str) -> Callable[[protocol.Event], bool]:
@@ -110,8 +117,10 @@ def test_moved_while_it_is_paused_and_stopped_and_gone_on_with(
     assert busy.kind is protocol.Kind.BUSY
     assert states(desk)["m"] == "ready"
     desk.result(protocol.LoadModel, "builtin", SETTINGS)
+    assert mine / "m" in kept_open(desk)
     card = desk.result(protocol.MoveModel, "m", str(disk))
     assert card.path == str(disk / "m")
+    assert kept_open(desk) == [mine / "builtin"]  # Windows removes no folder of open files
     assert not (mine / "m").exists()
     assert desk.result(protocol.LoadModel, "m", SETTINGS).path == str(disk / "m")
     assert desk.result(protocol.Generate, HELLO, GREEDY).text
@@ -152,7 +161,7 @@ def test_nothing_rests_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where somebody halts it right between two looks at who has been halted."""
     events: list[protocol.Event] = []
     told: list[str] = []
-    librarian = LibraryWorker(events.append, lambda: None, lambda target: True)
+    librarian = LibraryWorker(events.append, lambda: None, lambda target: True, lambda store: True)
     report = librarian.reporter(protocol.MoveModel("a", "m", "/disk"), lambda: False)
 
     class Halted(set[str]):
@@ -183,6 +192,7 @@ def test_models_are_verified_and_adopted(mine: Path, tmp_path: Path, desk: Desk)
     assert "Import it again" in report.action
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="an open data file is locked against writing there")
 def test_damage_found_in_an_answer_of_the_built_in_model_is_mended_by_opening_it_again(mine: Path, desk: Desk) -> None:
     settings = {**SETTINGS, "cache_fraction": 0.0}
     desk.result(protocol.LoadModel, "builtin", settings)
@@ -219,7 +229,7 @@ def test_progress_comes_at_a_pace_and_at_every_turn(monkeypatch: pytest.MonkeyPa
     now: list[float] = [0.0]
     heard: list[protocol.Event] = []
     monkeypatch.setattr(library_worker, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    desk = LibraryWorker(heard.append, lambda: None, lambda command: True)
+    desk = LibraryWorker(heard.append, lambda: None, lambda command: True, lambda store: True)
     report = desk.reporter(protocol.ListModels("c"), lambda: False, "experts")
     for done in range(1, 1001):
         now[0] = done / 1000
