@@ -130,7 +130,7 @@ def take_crash_log(path: Path) -> tuple[str, Path | None]:
 def note_crash(path: Path, text: str) -> None:
     """Add to a log what is known of a fault. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
+    with path.open("a", encoding="utf-8", newline="\n") as file:
         file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}\n{text.strip()}\n\n")
 
 
