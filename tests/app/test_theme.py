@@ -41,7 +41,7 @@ def test_text_can_be_read(palette: Palette) -> None:
 
 
 def test_every_icon_named_in_the_code_is_there(qapp: QApplication) -> None:
-    source = "\n".join(p.read_text() for p in Path(__file__).parents[2].joinpath("app").rglob("*.py"))
+    source = "\n".join(p.read_text(encoding="utf-8") for p in Path(__file__).parents[2].joinpath("app").rglob("*.py"))
     names = set(re.findall(r'(?:icon|pixmap|set_icon|IconButton\(\s*\w+,)\(?\s*"([a-z-]+)"', source))
     assert len(names) > 10
     for name in names:

@@ -13,6 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hardware import disk_speed
 from engine.hardware.disk_speed import DEPTHS, QUICK, SIZES, as_now, count, measure, points, quickly
 from engine.hardware.machine import DiskPoint, Machine, Memory
+from engine.store.disk import DataFile, open_file
 from tests.waiting import LONGEST
 
 
@@ -21,6 +22,12 @@ def big(tmp_path: Path) -> Path:
     file = tmp_path / "big"
     file.write_bytes(b"x" * (20 << 20))
     return file
+
+
+def kind_of(file: Path) -> type[DataFile]:
+    """The class that reads files on this system."""
+    with contextlib.closing(open_file(file, direct=False)) as opened:
+        return type(opened)
 
 
 def test_a_quick_look_measures_a_file_and_says_nothing_where_there_is_too_little(big: Path, tmp_path: Path) -> None:
@@ -56,13 +63,14 @@ def test_every_size_and_depth_is_measured_both_ways(big: Path) -> None:
 def test_through_the_cache_nothing_is_read_twice(big: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the second time would measure memory."""
     offsets: list[int] = []
-    read = disk_speed.PosixFile.read
+    kind = kind_of(big)
+    read = kind.read
 
-    def note(self: disk_speed.PosixFile, offset: int, buffers: list[memoryview]) -> int:
+    def note(self: DataFile, offset: int, buffers: list[memoryview]) -> int:
         offsets.append(offset)
         return read(self, offset, buffers)
 
-    monkeypatch.setattr(disk_speed.PosixFile, "read", note)
+    monkeypatch.setattr(kind, "read", note)
     measure([big], 1 << 20, 2, False, seconds=LONGEST)
     assert sorted(offsets) == [n << 20 for n in range(20)]
 
@@ -89,7 +97,7 @@ def test_a_failing_read_is_an_error_and_not_a_slow_disk(big: Path, monkeypatch: 
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(disk_speed, "can_go_direct", lambda file: False)
-    monkeypatch.setattr(disk_speed.PosixFile, "read", fail)
+    monkeypatch.setattr(kind_of(big), "read", fail)
     with pytest.raises(OSError, match="Input/output"):
         measure([big], 1 << 20, 2, False, 1.0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,7 @@ def test_rates_that_make_no_sense_are_not_used(tmp_path: Path, change: tuple[str
     assert look(tmp_path, LAPTOP, False).rates is None
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="mountinfo is Linux'")
 def test_a_file_system_is_known_by_its_own_name_not_by_where_it_came_up(tmp_path: Path) -> None:
     device = os.stat(tmp_path).st_dev
     mounts, by_uuid, disk = tmp_path / "mountinfo", tmp_path / "by-uuid", tmp_path / "sda1"

@@ -38,6 +38,7 @@ def main(model: str, chosen: str, tokens: str, group: str = "") -> None:
 
     highest, capacity, over = [0], [0], threading.Event()
     opened: list[Session] = []
+    imported = probe.peak_rss()
 
     def sample() -> None:
         while not over.wait(0.005):
@@ -67,7 +68,9 @@ def main(model: str, chosen: str, tokens: str, group: str = "") -> None:
     finally:
         over.set()
         sampler.join()
-    print(json.dumps({**found, "capacity": capacity[0], "rss": highest[0], "hwm": probe.peak_rss()}))
+    print(
+        json.dumps({**found, "imported": imported, "capacity": capacity[0], "rss": highest[0], "hwm": probe.peak_rss()})
+    )
 
 
 if __name__ == "__main__":
