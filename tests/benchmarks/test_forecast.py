@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_store(small("qwen3"), folder / "seed", folder / "store", 8, lambda what: None)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 def test_a_trial_holds_the_plans_own_figures_against_turns_of_a_full_cache(store: Path) -> None:
     chosen = {"dial": "exact", "cache_fraction": 0.5, "dense": "f32", "threads": 1}
     with OursAlone(store, None, chosen) as ours:

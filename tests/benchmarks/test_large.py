@@ -7,6 +7,7 @@ import filecmp
 import json
 import os
 import subprocess
+import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -52,6 +53,7 @@ def test_every_large_shape_takes_8_gb_at_4_bits() -> None:
     assert large("mixtral", 3).name != large("mixtral").name
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 def test_ours_in_a_process_of_its_own_counts_what_it_does(store: Path) -> None:
     shape = small("qwen3")
     given = ("cache_fraction=0.5", "dense=f32", "prefetch=off")
@@ -80,6 +82,7 @@ def test_ours_in_a_process_of_its_own_counts_what_it_does(store: Path) -> None:
         assert t.used_bytes == 24 * (rest + shape.layers * shape.top_k * 3 * 256 * 256 * 8.5 / 8)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 def test_a_dial_runs_with_thresholds_of_this_model(store: Path) -> None:
     shape = small("qwen3")
     args = limit_options("x").parse_args(["--shape", "qwen3", "--dial", "balanced", "--tier", "8", "--threads", "1"])
@@ -96,6 +99,7 @@ def test_a_dial_runs_with_thresholds_of_this_model(store: Path) -> None:
     assert calibrated(args, ours, shape, "balanced") is None
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 def test_reading_ahead_is_switched_between_turns_of_one_process(store: Path) -> None:
     shape = small("qwen3")
     args = limit_options("x").parse_args(["--shape", "qwen3", "--tier", "8", "--threads", "1"])

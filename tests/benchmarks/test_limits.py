@@ -94,6 +94,7 @@ def test_a_process_within_its_limit_runs_and_one_beyond_it_is_killed() -> None:
     assert not folder.exists()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 def test_a_read_ahead_comes_back_whatever_happens(tmp_path: Path) -> None:
     file = tmp_path / "read_ahead_kb"
     file.write_text("8192\n")
@@ -109,6 +110,7 @@ def test_a_read_ahead_comes_back_whatever_happens(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="/sys is Linux'")
 def test_the_read_ahead_of_a_partition_is_its_disks(tmp_path: Path) -> None:
     device = tmp_path.stat().st_dev
     (tmp_path / "disk" / "part").mkdir(parents=True)
@@ -131,6 +133,7 @@ def test_the_disks_roof_reads_whole_records(tmp_path: Path) -> None:
     assert roof.measure(0.01) > 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 def test_a_child_answers_stands_still_and_says_why_it_ended() -> None:
     with Child("The echo", [sys.executable, "-c", ECHO], stops=True) as child:
         assert child.ready == "ready"
@@ -140,6 +143,7 @@ def test_a_child_answers_stands_still_and_says_why_it_ended() -> None:
             child.fail()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
 def test_a_child_that_does_not_start_says_why() -> None:
     with pytest.raises(RuntimeError, match="no such place"):
         Child("It", [sys.executable, "-c", "raise SystemExit('no such place')"])

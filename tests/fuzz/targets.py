@@ -87,10 +87,10 @@ def _manifest(data: bytes) -> None:
 
 
 def _chats(data: bytes) -> None:
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        file.write(data)
-        file.flush()
-        for _ in chat_file.chats(file.name, "[image]"):
+    with tempfile.TemporaryDirectory() as folder:  # Windows opens no file again that is to go when it is closed
+        file = Path(folder, "chats.json")
+        file.write_bytes(data)
+        for _ in chat_file.chats(str(file), "[image]"):
             pass
 
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
+import pytest
+
 from tests.installers import fakes
 from tests.installers.conftest import Checkout
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="an installer for Linux")
 
 LIBRARIES = "\tlibxcb-icccm.so.4 => not found\n\tlibxcb-keysyms.so.1 => not found\n\tlibc.so.6 => /lib/libc.so.6\n"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -13,7 +14,10 @@ from tests.installers import fakes
 from tests.installers.conftest import Checkout
 from tests.waiting import LONGEST, PROCESS
 
-pytestmark = pytest.mark.long
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(sys.platform == "win32", reason="an installer for Linux"),
+]
 
 
 def installed(checkout: Checkout) -> list[str]:
@@ -143,12 +147,12 @@ def test_a_failing_update_leaves_what_worked(checkout: Checkout) -> None:
     assert checkout.calls == before
 
 
-@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM])
-def test_a_killed_set_up_repairs_itself(checkout: Checkout, kill: signal.Signals) -> None:
+@pytest.mark.parametrize("kill", ["SIGKILL", "SIGTERM"])
+def test_a_killed_set_up_repairs_itself(checkout: Checkout, kill: str) -> None:
     checkout.tell("pip-hangs")
     process = checkout.start("run.sh", "cli")
     wait_for("/torch.txt", checkout)
-    os.killpg(process.pid, kill)
+    os.killpg(process.pid, getattr(signal, kill))
     process.communicate(timeout=PROCESS)
     assert not (checkout.root / ".venv").exists()
     checkout.untell("pip-hangs")

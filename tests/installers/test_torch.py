@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.installers.conftest import Checkout
 from tests.waiting import PROCESS
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="an installer for Linux")
 
 NOT_HERE = "/torch.txt\nERROR: No matching distribution found for torch\n"
 LOCKED = ["--no-deps", "--require-hashes"]

@@ -29,11 +29,13 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_systems_compiler_comes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "clang").write_text("#!/bin/sh\n", encoding="utf-8")
-    (tmp_path / "clang").chmod(0o755)
+    clang = tmp_path / ("clang.exe" if sys.platform == "win32" else "clang")
+    clang.write_text("#!/bin/sh\n", encoding="utf-8")
+    clang.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
-    assert build.commands()[0] == [str(tmp_path / "clang")]
+    (found,) = build.commands()[0]
+    assert Path(found) == clang  # on Windows however its ending is written
 
 
 def test_without_a_compiler_there_is_the_packages_or_none(bare: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,11 +62,14 @@ def test_another_system_is_compiled_for_by_the_package_alone(monkeypatch: pytest
 def test_a_compiler_that_cannot_is_followed_by_the_next(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(build, "commands", lambda target: [["/bin/false"], ["/bin/true"]])
-    monkeypatch.setattr(build, "build", lambda command, *rest: subprocess.run(command, check=True))
+    def compiled(command: list[str], *rest: object) -> None:
+        subprocess.run([sys.executable, "-c", f"raise SystemExit({command[1] == 'one'})"], check=True)
+
+    monkeypatch.setattr(build, "commands", lambda target: [[sys.executable, "one"], [sys.executable, "other"]])
+    monkeypatch.setattr(build, "build", compiled)
     assert build.main(["--output", str(tmp_path / "library.so")]) == 0
     said = capsys.readouterr()
-    assert "/bin/false could not build" in said.err
+    assert f"{sys.executable} one could not build" in said.err
     assert "Built" in said.out
 
 
