@@ -251,18 +251,15 @@ class AnswerBatch:
         if begun and steps and time.monotonic() < self._rest_until:
             return []
         found = [(first, self._part(first))]
-        rows = len(found[0][1].ids)
-        if self._context.joins(found[0][1]):
-            # Beside a person's prompt only those of persons: it comes before all others.
-            for one in (one for one in waiting[1:] if one.background == first.background):
-                if not one.reader and not self._fits(one):
-                    break
-                asked, part = one.reader, self._part(one)
-                if self._context.joins(part) and rows + len(part.ids) <= self._context.chunk:
-                    found.append((one, part))
-                    rows += len(part.ids)
-                elif asked is None:
-                    one.pause()
+        # Beside a person's prompt only those of persons: it comes before all others.
+        for one in (one for one in waiting[1:] if one.background == first.background):
+            if not one.reader and not self._fits(one):
+                break
+            asked, part = one.reader, self._part(one)
+            if self._context.joins([*(other for _, other in found), part]):
+                found.append((one, part))
+            elif asked is None:
+                one.pause()
         return found
 
     def _part(self, one: BatchedAnswer) -> PromptPart:

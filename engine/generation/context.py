@@ -45,7 +45,7 @@ class Model(Protocol):
     @property
     def most_rows(self) -> int: ...
     def forward_sequences(self, ids: Sequence[int], states: Sequence[Any]) -> Tensor: ...
-    def joins(self, tokens: int) -> bool: ...
+    def joins(self, sizes: Sequence[int]) -> bool: ...
     def forward_parts(self, parts: Sequence[tuple[Tensor, Any, Want, int]]) -> list[Tensor | None]: ...
 
 
@@ -283,9 +283,10 @@ class Context:
         """Tokens of a sequence that one pass takes with the bits that each has alone."""
         return self._model.most_rows
 
-    def joins(self, part: PromptPart) -> bool:
-        """Whether it can be fed beside others."""
-        return self._model.joins(len(part.ids))
+    def joins(self, parts: Sequence[PromptPart]) -> bool:
+        """Whether these can be fed in one pass, which is then not longer than a chunk."""
+        sizes = [len(part.ids) for part in parts]
+        return sum(sizes) <= self.chunk and self._model.joins(sizes)
 
     def step_all(self, fed: Sequence[tuple[TokenSequence, int]]) -> list[Tensor | Exception | None]:
         """Feed a token to each of several sequences that go on, in passes that they share.
@@ -378,7 +379,7 @@ class Context:
         self._beside, self._fed = (), {}
 
     def feed(self, parts: Sequence[PromptPart]) -> list[Tensor | None]:
-        """Feed parts of different sequences in one pass, several only where each `joins`.
+        """Feed parts of different sequences in one pass, several only where they `joins`.
 
         Returns the logits [V] after the last token of each that wants them, to the last bit those of each by itself.
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Literal
 
 import torch
@@ -142,24 +143,27 @@ class Decoder:
         """
         tokens = torch.as_tensor(ids, dtype=torch.int64)
         horizon = max(horizon, state.horizon, state.length + len(tokens))
-        if self._executor is None or self.joins(len(tokens)):
+        if self._executor is None or len(tokens) > self._executor.most:
             return self.forward_parts([(tokens, state, want, horizon)])[0]
         x, make = self._embedded(tokens), self._per_layer_inputs
         by_id = None if make is None else make.by_id(tokens)
         return self._executor.forward(x, by_id, state, horizon, want)
 
-    def joins(self, tokens: int) -> bool:
-        """Whether so many tokens of a sequence can go through the layers beside those of others: see forward_parts."""
-        return self._executor is None or tokens > self._executor.most
+    def joins(self, sizes: Sequence[int]) -> bool:
+        """Whether so many tokens of several sequences can go through the layers together: see forward_parts."""
+        executor = self._executor
+        return executor is None or min(sizes) > executor.most or sum(sizes) <= executor.most
 
     @torch.inference_mode()
     def forward_parts(self, parts: Sequence[tuple[Tensor, SequenceState, Want, int]]) -> list[Tensor | None]:
         """Feed tokens to several sequences side by side, so that an expert is read once for all that choose it.
 
-        parts: what `forward` takes for each; all of them `joins`. Returns what it gives for each, to the last bit: but
-        for experts, every sequence goes through torch's operations by itself, whose sums hang on the number of rows.
-        Whatever is raised leaves every state usable, as of `forward`.
+        parts: what `forward` takes for each; together they `joins`. Returns what it gives for each, to the last bit:
+        but for experts, every sequence goes through torch's operations by itself, whose sums hang on the number of
+        rows; those of native ops do not. Whatever is raised leaves every state usable, as of `forward`.
         """
+        if self._executor is not None and len(parts[0][0]) <= self._executor.most:
+            return self._few(self._executor, parts)
         before = [state.length for _, state, _, _ in parts]
         passes = [self._pass(*part) for part in parts]
         try:
@@ -168,6 +172,29 @@ class Decoder:
             for (_, state, _, _), length in zip(parts, before, strict=True):
                 state.rollback(length)
             raise
+
+    def _few(
+        self, executor: GraphExecutor, parts: Sequence[tuple[Tensor, SequenceState, Want, int]]
+    ) -> list[Tensor | None]:
+        """As forward_parts, through native ops."""
+        tokens, states, wants, known = (list(own) for own in zip(*parts, strict=True))
+        counts = [len(ids) for ids in tokens]
+        horizons = [
+            max(horizon, state.horizon, state.length + count)
+            for horizon, state, count in zip(known, states, counts, strict=True)
+        ]
+        if not all(executor.turn_alike(horizons[0], horizon) for horizon in horizons):
+            return [self.forward(*part) for part in parts]
+        stops = list(accumulate(counts))
+        spans = [
+            None if want == "none" else (stop - (count if want == "all" else 1), stop)
+            for want, count, stop in zip(wants, counts, stops, strict=True)
+        ]
+        first = min((span[0] for span in spans if span is not None), default=None)
+        logits = self._rows(executor, torch.cat(tokens), states, horizons, counts=counts, first=first)
+        if logits is None or first is None:
+            return [None] * len(parts)
+        return [None if span is None else logits[span[0] - first : span[1] - first] for span in spans]
 
     def _pass(self, tokens: Tensor, state: SequenceState, want: Want, horizon: int) -> ExpertPass[Tensor | None]:
         span = PositionRange(state.length, state.length + len(tokens), max(horizon, state.horizon))
@@ -206,20 +233,28 @@ class Decoder:
             left = [at for at in left if at not in rows]
             if executor is None or len(rows) == 1:
                 logits = self.forward([ids[first]], states[first])
-                assert logits is not None
             else:
-                logits = self._rows(executor, [ids[at] for at in rows], [states[at] for at in rows],
-                                    [horizons[at] for at in rows])  # fmt: skip
+                tokens = torch.tensor([ids[at] for at in rows], dtype=torch.int64)
+                logits = self._rows(executor, tokens, [states[at] for at in rows], [horizons[at] for at in rows],
+                                    counts=[1] * len(rows), first=0)  # fmt: skip
+            assert logits is not None
             for at, own in zip(rows, logits, strict=True):
                 found[at] = own
         return torch.stack(found)
 
     def _rows(
-        self, executor: GraphExecutor, ids: Sequence[int], states: Sequence[SequenceState], horizons: Sequence[int]
-    ) -> Tensor:
-        tokens = torch.as_tensor(ids, dtype=torch.int64)
+        self,
+        executor: GraphExecutor,
+        tokens: Tensor,
+        states: Sequence[SequenceState],
+        horizons: Sequence[int],
+        *,
+        counts: Sequence[int],
+        first: int | None,
+    ) -> Tensor | None:
         x, make = self._embedded(tokens), self._per_layer_inputs
-        return executor.forward_sequences(x, None if make is None else make.by_id(tokens), states, horizons)
+        by_id = None if make is None else make.by_id(tokens)
+        return executor.forward_sequences(x, by_id, states, horizons, counts=counts, first=first)
 
     def _embedded(self, tokens: Tensor) -> Tensor:
         x = self.embedding.rows(tokens)

@@ -169,9 +169,11 @@ class GraphStep:
         """
         self._set([position + row for row in range(tokens)], [states], [0] * tokens)
 
-    def set_sequences(self, positions: Sequence[int], states: Sequence[list[int]]) -> None:
-        """One token of each of several sequences. positions, states: of each, as in `set`. Raises ValueError."""
-        self._set(positions, states, range(len(positions)))
+    def set_sequences(self, positions: Sequence[int], states: Sequence[list[int]], counts: Sequence[int]) -> None:
+        """Tokens of several sequences, so many of each. positions, states: of each, as in `set`. Raises ValueError."""
+        owners = [owner for owner, count in enumerate(counts) for _ in range(count)]
+        in_a_row = [at + row for at, count in zip(positions, counts, strict=True) for row in range(count)]
+        self._set(in_a_row, states, owners)
 
     def _set(self, positions: Sequence[int], states: Sequence[list[int]], owners: Sequence[int]) -> None:
         """owners: by row, whose of the states."""

@@ -291,9 +291,9 @@ class Threaded:
         torch.set_num_threads(self._threads.single)
         return self._model.forward_sequences(ids, states)
 
-    def joins(self, tokens: int) -> bool:
+    def joins(self, sizes: Sequence[int]) -> bool:
         """See Model."""
-        return self._model.joins(tokens)
+        return self._model.joins(sizes)
 
     def forward_parts(self, parts: Sequence[tuple[Tensor, Any, Want, int]]) -> list[Tensor | None]:
         """See Model."""

@@ -97,9 +97,9 @@ class CompatDecoder:
         found = [self.forward([token], state) for token, state in zip(ids, states, strict=True)]
         return torch.cat([logits for logits in found if logits is not None])
 
-    def joins(self, tokens: int) -> bool:
-        """No tokens go through transformers' layers beside those of other sequences."""
-        return False
+    def joins(self, sizes: Sequence[int]) -> bool:
+        """Tokens of one sequence alone go through transformers' layers."""
+        return len(sizes) == 1
 
     def forward_parts(self, parts: Sequence[tuple[Tensor, CompatState, Want, int]]) -> list[Tensor | None]:
         """Feed tokens to several sequences, one after the other. parts: what `forward` takes for each."""

@@ -123,45 +123,43 @@ class GraphExecutor:
 
         What is raised leaves `state` as Decoder.forward says.
         """
-        start, tokens = state.length, len(x)
-        if tokens == 1 and self.before_token is not None:
-            self.before_token(state)
-        state.begin()
-        try:
-            step = self._begin(x, by_id, horizon, len(state.layers))
-            step.set(start, state.prepared(tokens), tokens)
-            self._run_layers(step)
-        except BaseException:
-            state.rollback(start)
-            raise
-        state.taken(tokens)
-        state.commit(tokens, horizon)
-        return None if want == "none" else self._run_head(step, 0 if want == "all" else tokens - 1)
+        first = None if want == "none" else 0 if want == "all" else len(x) - 1
+        return self.forward_sequences(x, by_id, [state], [horizon], counts=[len(x)], first=first)
 
     def forward_sequences(
-        self, x: Tensor, by_id: Tensor | None, states: Sequence[SequenceState], horizons: Sequence[int]
-    ) -> Tensor:
-        """x: [N, H], an embedded token of each of N sequences, at most `most`, that `turn_alike`. horizons: of each.
+        self,
+        x: Tensor,
+        by_id: Tensor | None,
+        states: Sequence[SequenceState],
+        horizons: Sequence[int],
+        *,
+        counts: Sequence[int],
+        first: int | None = 0,
+    ) -> Tensor | None:
+        """x: [T, H], embedded tokens, at most `most`, of several sequences that `turn_alike`, those of one behind those
+        of the other. counts: tokens of each; horizons: of each. first: row from which on logits are wanted; None: none.
 
-        Returns logits [N, V], to the last bit those that each gives alone. What is raised rolls all states back.
+        Returns logits [T - first, V], to the last bit those that each token gives alone. What is raised rolls all
+        states back.
         """
         before = [state.length for state in states]
-        if len(states) == 1 and self.before_token is not None:
+        if len(x) == 1 and self.before_token is not None:
             self.before_token(states[0])
         try:
             step = self._begin(x, by_id, max(horizons), len(states[0].layers))
             for state in states:
                 state.begin()
-            step.set_sequences(before, [state.prepared() for state in states])
+            prepared = [state.prepared(count) for state, count in zip(states, counts, strict=True)]
+            step.set_sequences(before, prepared, counts)
             self._run_layers(step)
         except BaseException:
             for state, length in zip(states, before, strict=True):
                 state.rollback(length)
             raise
-        for state, horizon in zip(states, horizons, strict=True):
-            state.taken()
-            state.commit(1, horizon)
-        return self._run_head(step, 0)
+        for state, horizon, count in zip(states, horizons, counts, strict=True):
+            state.taken(count)
+            state.commit(count, horizon)
+        return None if first is None else self._run_head(step, first)
 
     def turn_alike(self, one: int, other: int) -> bool:
         """Whether sequences that reach so many tokens are rotated by the same frequencies."""

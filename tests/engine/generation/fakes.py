@@ -44,6 +44,7 @@ class FakeState:
         self.snapshots.add(self.length)
 
     def rollback(self, length: int) -> int:
+        length = min(length, self.length)
         if self.recurrent and length < self.length:
             length = max((s for s in self.snapshots if s <= length), default=0)
         del self.seen[length:]
@@ -95,8 +96,8 @@ class FakeModel:
                 state.rollback(length)
             raise
 
-    def joins(self, tokens: int) -> bool:
-        return tokens > 1
+    def joins(self, sizes: Sequence[int]) -> bool:
+        return min(sizes) > 1 or sum(sizes) <= self.most_rows
 
     def forward_parts(self, parts: Sequence[tuple[Tensor, FakeState, Any, int]]) -> list[Tensor | None]:
         before = [state.length for _, state, _, _ in parts]

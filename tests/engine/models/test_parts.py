@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -20,7 +20,8 @@ from tests.engine.models.op_graph.test_rows import IDS, Failing, Noise, Rolling
 
 SPECS = {name: read_spec(config) for name, config in CONFIGS.items()}
 SEEN = (0, 20, 3, 0)  # tokens that each of the sequences holds before
-COMES = (MOST_ROWS + 1, 41, 23, 64)  # and that are fed to it then: through no native op graph, as there are too many
+COMES = (MOST_ROWS + 1, 41, 23, 64)  # and that are fed to it then: too many for the native op graph,
+FEW = (5, 1, 3, 7)  # or as many as it takes
 
 
 class Heard(Rolling):
@@ -51,8 +52,8 @@ def begun(decoder: Decoder) -> list[SequenceState]:
     return states
 
 
-def parts_of(states: list[SequenceState]) -> list[tuple[Tensor, SequenceState, Any, int]]:
-    texts = [torch.tensor(IDS[own:] + IDS[:own])[:count] for own, count in enumerate(COMES)]
+def parts_of(states: list[SequenceState], comes: Sequence[int] = COMES) -> list[tuple[Tensor, SequenceState, Any, int]]:
+    texts = [torch.tensor(IDS[own:] + IDS[:own])[:count] for own, count in enumerate(comes)]
     wants = ("last", "none", "all", "last")
     return [(ids, state, want, 90) for ids, state, want in zip(texts, states, wants, strict=True)]
 
@@ -60,20 +61,47 @@ def parts_of(states: list[SequenceState]) -> list[tuple[Tensor, SequenceState, A
 @pytest.mark.parametrize("name", SPECS)
 @pytest.mark.parametrize("kind", ["f32", "bf16", "int8", "int4"])
 def test_prompts_side_by_side_have_the_bits_of_each_alone(name: str, kind: Any, kernel: NativeKernel) -> None:
-    heard, dense = Heard(), F32 if kind == "f32" else WeightFormat(kind, kernel)
-    decoder = Decoder(SPECS[name], Noise(SPECS[name]), heard, dense, torch.float32 if kind == "f32" else torch.bfloat16)
-    apart, together = begun(decoder), begun(decoder)
-    wanted = [decoder.forward(*part) for part in parts_of(apart)]
-    heard.rows.clear()
-    found = decoder.forward_parts(parts_of(together))
-    assert not heard.rows or set(heard.rows) == {sum(COMES)}
-    for one, other in zip(found, wanted, strict=True):
-        assert (one is None) == (other is None)
-        assert one is None or torch.equal(one, other)
-    for one, other in zip(together, apart, strict=True):  # what they left behind shows in the next tokens
-        more = [decoder.forward(IDS[:count], state, "all", 90) for count in (1, 20) for state in (one, other)]
-        assert torch.equal(more[0], more[1])  # type: ignore[arg-type]
-        assert torch.equal(more[2], more[3])  # type: ignore[arg-type]
+    dense = F32 if kind == "f32" else WeightFormat(kind, kernel)
+    heard, kv = Heard(), torch.float32 if kind == "f32" else torch.bfloat16
+    decoder = Decoder(SPECS[name], Noise(SPECS[name]), heard, dense, kv)
+    for comes in (COMES, FEW):
+        assert decoder.joins(comes)
+        apart, together = begun(decoder), begun(decoder)
+        wanted = [decoder.forward(*part) for part in parts_of(apart, comes)]
+        heard.rows.clear()
+        found = decoder.forward_parts(parts_of(together, comes))
+        assert not heard.rows or set(heard.rows) == {sum(comes)}
+        for one, other in zip(found, wanted, strict=True):
+            assert (one is None) == (other is None)
+            assert one is None or torch.equal(one, other)  # type: ignore[arg-type]
+        for left, alike in zip(together, apart, strict=True):  # what they left behind shows in the next tokens
+            for count in (1, MOST_ROWS + 4):
+                more = [decoder.forward(IDS[:count], state, "all", 90) for state in (left, alike)]
+                assert torch.equal(*more)  # type: ignore[arg-type]
+
+
+def test_what_joins(kernel: NativeKernel) -> None:
+    """As few as the native op graph takes, or more of each than it takes: which are other sums."""
+    spec = SPECS["qwen3_moe"]
+    native = Decoder(spec, Noise(spec), Rolling(), WeightFormat("int8", kernel), torch.bfloat16)
+    assert native.joins([MOST_ROWS - 3, 3])
+    assert not native.joins([MOST_ROWS - 3, 4])
+    assert native.joins([MOST_ROWS + 1, 500])
+    assert not native.joins([MOST_ROWS, 500])
+    assert Decoder(spec, Noise(spec), Rolling(), F32).joins([1, 500])
+
+
+def test_few_tokens_of_sequences_that_turn_differently_stay_exact(kernel: NativeKernel) -> None:
+    """One is longer than the original context and the others are not."""
+    spec = SPECS["qwen3_moe dynamic"]
+    decoder = Decoder(spec, Noise(spec), Rolling(), WeightFormat("int8", kernel), torch.bfloat16)
+    apart, together = (
+        [(*part[:2], "all", 200_000 if at == 1 else 0) for at, part in enumerate(parts_of(begun(decoder), FEW))]
+        for _ in range(2)
+    )
+    wanted = [decoder.forward(*part) for part in apart]  # type: ignore[arg-type]
+    for one, other in zip(decoder.forward_parts(together), wanted, strict=True):  # type: ignore[arg-type]
+        assert torch.equal(one, other)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["qwen3_moe", "qwen3_next"])
@@ -82,10 +110,11 @@ def test_experts_that_fail_leave_every_sequence_as_it_was(name: str, kernel: Nat
     decoder = Decoder(SPECS[name], Noise(SPECS[name]), experts, WeightFormat("int8", kernel), torch.bfloat16)
     states = begun(decoder)
     experts.gone = True
-    with pytest.raises(OSError, match="gone"):
-        decoder.forward_parts(parts_of(states))
+    for comes in (COMES, FEW):
+        with pytest.raises(OSError, match="gone"):
+            decoder.forward_parts(parts_of(states, comes))
+        assert [state.length for state in states] == list(SEEN)
     experts.gone = False
-    assert [state.length for state in states] == list(SEEN)
     wanted = [decoder.forward(*part) for part in parts_of(begun(decoder))]
     for one, other in zip(decoder.forward_parts(parts_of(states)), wanted, strict=True):
         assert one is None or torch.equal(one, other)  # type: ignore[arg-type]
