@@ -40,11 +40,11 @@ class CardMode:
     def __init__(
         self, runtime: ExpertRuntime, source: ExpertSource, read: ReadParts, driver: Driver, index: int, capacity: int,
         *, lost: Callable[[CardError], None] = lambda error: None, linears: Sequence[LinearPlace] = (),
-        layers: LayerPlaces | None = None, linear_room: int = 0,
+        layers: LayerPlaces | None = None, linear_room: int = 0, crossing: bool = False,
     ) -> None:  # fmt: skip
         """read: Store.read_parts. capacity: most bytes of experts on the card. linears: of the model, those that the
         card may compute within linear_room bytes; what they leave of it is for experts. layers: the same of whole runs
-        of ops, which come before. Raises CardError; the runtime stays as it was then."""
+        of ops, which come before. crossing: see CardAssistant. Raises CardError; the runtime stays as it was then."""
         self._runtime, self._source, self._read, self.on_lost = runtime, source, read, lost
         self.device = CardDevice(driver, index)
         try:
@@ -80,6 +80,7 @@ class CardMode:
             self.assistant = CardAssistant(
                 kernels, self.held, self.proof.rates, runtime.telemetry, runtime.batch.activations, runtime.full
             )
+            self.assistant.crossing = crossing
             self.ahead = self._look_ahead(ptx, kernels)
         except BaseException:
             self.device.close()

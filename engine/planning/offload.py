@@ -1,7 +1,8 @@
-"""What a graphics card makes of a model: three modes by arithmetic, of which this version runs two.
+"""What a graphics card makes of a model: three modes by arithmetic.
 
-GPU-centric: all is computed on the card, and what its memory lacks crosses over to it. CPU-assisted: what it lacks is
-computed where it lies, if that is faster than to bring it over (Fiddler; hobbit, section 4). CPU-only: as planned.
+GPU-centric: tokens are computed on the card, and experts that its memory lacks cross over to it. CPU-assisted: what it
+lacks is computed where it lies, if that is faster than to bring it over (Fiddler; hobbit, section 4). CPU-only: as
+planned.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from engine.planning.speed import (
 from engine.translatable import NO_TEXT, Translatable, joined, msg
 
 AUTO, CPU, ASSISTED, GPU = "auto", "cpu", "cpu-assisted", "gpu"  # of the setting `mode`
-MODES = (CPU, GPU, ASSISTED)  # of equally fast ones, the first
-RUNS = (CPU, ASSISTED)  # what an open model does; the other is a figure to judge by
+MODES = (CPU, ASSISTED, GPU)  # of equally fast ones, the first
 NAMES = {CPU: msg("CPU"), ASSISTED: msg("CPU + GPU"), GPU: msg("GPU")}
 LEAST_CAPABILITY = (7, 5)  # of a card: Turing, the first that the kernels are made for (engine/cuda/ptx_files.py)
 HOST_BYTES = 450_000_000  # of ordinary memory: the driver's own, and what is pinned to cross from (at most 256 MiB)
 MARGIN = GB  # bytes of a card's free memory that are left alone: its driver's own, the screen, other programs
 PINNED = 6e9  # bytes a second to a card, and
+STAGED = 8e9  # bytes a second that one thread copies to where a card fetches from
 OWN = 150e9  # those of its own memory, where they were not measured: of slow laptops
 SHARE = 0.6  # of its own memory's rate, what kernels over packed weights would reach
 HANDOVER = 7e-5  # seconds a layer in which activations go from one to the other and back (seen on an H100)
@@ -51,10 +52,9 @@ FASTER = 1.1  # by which a card has to be faster by arithmetic, to be taken by i
 @dataclass(frozen=True, kw_only=True)
 class Outlook:
     """One mode. speed: tokens a second, as Plan.speed. device_bytes: of the card, device_experts being experts;
-    host_experts: those in ordinary memory; experts lie in one of the two. dense: where the other weights and the
-    context (on the card, SHORT tokens) lie, 'host' or 'device'; 'linears': the context here, and the weights on both
-    sides, since prompts meet them here. linears: their bytes on the card then. limit: what takes longest: 'disk',
-    'link', 'host' or 'device'.
+    host_experts: those in ordinary memory; experts lie in one of the two. dense: where the other weights lie: 'host';
+    'linears': on both sides, since prompts meet them here, with the context of SHORT tokens. linears: their bytes on
+    the card then. limit: what takes longest: 'disk', 'link', 'host' or 'device'.
     """
 
     mode: str
@@ -127,9 +127,9 @@ def make_plan_with_card(
         told.append(msg("{name} isn't used: its driver needs memory that the model needs.", name=card.name))
         return replace(plan, sentences=(*plan.sentences, *told))
     ways = (
-        _outlook(machine, card, model, beside, dial_of(settings), mode, dense=dense)
-        for mode, dense in _WAYS
-        if mode == ASSISTED
+        _outlook(machine, card, model, beside, dial_of(settings), way, dense=dense)
+        for way, dense in _WAYS
+        if mode in (AUTO, way)
     )
     outlook = _best_way([way for way in ways if way is not None])
     if outlook is None:
@@ -145,20 +145,30 @@ def _best_way(ways: Sequence[Outlook]) -> Outlook | None:
     """The fastest; with the other weights on the card as well where that costs no room for experts, for when the model
     is opened it is measured whether that gains."""
     best = max(ways, key=attrgetter("speed"), default=None)
-    both = [way for way in ways if way.linears and best is not None and way.device_experts >= best.device_experts]
+    if best is None or best.linears:
+        return best
+    both = [way for way in ways if way.mode == best.mode and way.linears and way.device_experts >= best.device_experts]
     return both[0] if both else best
 
 
 def _with_card(plan: Plan, index: int, card: Gpu, outlook: Outlook, told: list[Translatable]) -> Plan:
-    share = msg(
-        "{name}: {device_experts} of experts in GPU memory; the CPU computes the others at the same time.",
-        name=card.name,
-        device_experts=size(outlook.device_experts),
-    )
+    held = size(outlook.device_experts)
+    if outlook.mode == GPU:
+        share = msg(
+            "{name}: {device_experts} of experts in GPU memory; others are copied there when they are needed.",
+            name=card.name,
+            device_experts=held,
+        )
+    else:
+        share = msg(
+            "{name}: {device_experts} of experts in GPU memory; the CPU computes the others at the same time.",
+            name=card.name,
+            device_experts=held,
+        )
     pace = msg("Speed: about {span} tok/s (estimated).", span=_span(outlook))
     kept = with_speed_sentence(plan.sentences, pace)
     return replace(
-        plan, mode=ASSISTED, card=index, card_bytes=outlook.device_experts, card_linear_bytes=outlook.linears,
+        plan, mode=outlook.mode, card=index, card_bytes=outlook.device_experts, card_linear_bytes=outlook.linears,
         speed=outlook.speed, limit="disk" if outlook.limit == "disk" else "memory", sentences=(*kept, share, *told),
     )  # fmt: skip
 
@@ -206,8 +216,6 @@ def why_not(mode: str, cards: tuple[Gpu, ...]) -> Translatable:
     """Why a mode cannot run on a computer with these cards, in a sentence; '' where it can."""
     if mode in (AUTO, CPU):
         return NO_TEXT
-    if mode not in RUNS:
-        return msg("This version can't compute everything on the GPU.")
     if any(map(usable, cards)):
         return NO_TEXT
     if any(not card.unified for card in cards):
@@ -263,7 +271,7 @@ def _span(outlook: Outlook) -> str:
     return low if low == high else msg("{low}–{high}", low=low, high=high)
 
 
-_WAYS = ((GPU, "device"), (ASSISTED, "host"), (ASSISTED, "linears"))
+_WAYS = ((ASSISTED, "host"), (ASSISTED, "linears"), (GPU, "linears"))
 
 
 def _outlook(
@@ -272,12 +280,8 @@ def _outlook(
     """None where the card's memory does not hold it."""
     room = card.free - MARGIN - model.working_bytes - CHUNKS[-1] * model.token_bytes
     whole, entries = model.expert_bytes[plan.tier], (min(model.record_bytes.values()), model.experts * model.moe_layers)
-    on_device, given_back = 0, 0
-    if dense == "device":
-        weights, per_token = model.dense_bytes[plan.dense], model.per_token(plan.dense)
-        on_device = weights + min(model.context_length, SHORT) * per_token
-        given_back = weights + plan.context * per_token
-    elif dense == "linears":
+    on_device = 0
+    if dense == "linears":
         if plan.dense not in ("int4", "int8"):
             return None
         # Beside the weights, the rows of the tokens that attention meets there.
@@ -285,7 +289,7 @@ def _outlook(
     device = min(whole, room - on_device)
     if device < plan.smallest_cache:
         return None
-    host_room = held_by(plan.cache_bytes, *entries) + plan.spare + given_back
+    host_room = held_by(plan.cache_bytes, *entries) + plan.spare
     host = max(0, min(whole - device, cache_within(host_room, *entries)))
     token = token_costs(machine, model, plan.tier, dense=plan.dense, cache=plan.cache_bytes, dial=dial)
     parts = _Parts(machine, card, model, plan, device / whole, min(1.0, (device + host) / whole))
@@ -328,7 +332,7 @@ class _Parts:
         own = SHARE * (self.card.rate or OWN)
         context = min(self.plan.context, USUAL)
         far = misses * (1 - self.near) * active  # bytes of experts that the card lacks
-        crossing = far / (self.card.pinned or PINNED)
+        crossing = far / min(self.card.pinned or PINNED, STAGED)
         device, host, link = active / own, 0.0, crossing
         if mode == ASSISTED:
             # HOBBIT, section 4, and Fiddler: an expert that the card lacks is computed where it lies. Both sides work
@@ -340,12 +344,11 @@ class _Parts:
             sides = {"device": (active - far) / own + handed, "host": far / rate}
             later = max(sides, key=lambda side: sides[side])
             device, host = (sides[side] if side == later else 0.0 for side in ("device", "host"))
-        if dense == "device":
-            device += (others + rows_bytes(model, self.plan.dense, context)) / own
-        elif dense == "linears" and self.near >= 1.0:
-            # One layer after the other, without the processor in between.
+        if mode == GPU or (dense == "linears" and self.near >= 1.0):
+            # One layer after the other, without the processor in between, but where experts are to cross.
             rows = rows_bytes(model, self.plan.dense, context)
             device, host, layers = (active + others + rows) / own + LAYER * model.moe_layers, 0.0, 0.0
+            device += (HANDOVER + LAUNCHES) * model.moe_layers if self.near < 1.0 else 0.0
         elif dense == "linears":
             device += others / own + ROUND_TRIP * (LINEARS * model.moe_layers + 1)
             host += attending(machine, model, self.plan.dense, context)
@@ -357,9 +360,10 @@ class _Parts:
             "disk": disk,
             "link": link,
             "host": host,
-            "device": device + layers + (LAUNCHES * model.moe_layers if mode == GPU else 0.0),
+            "device": device + layers,
         }
-        computing = taken["host"] + taken["device"]  # one after the other: a layer waits for the one before it
-        stages = (disk, link, computing)
+        # One after the other: a layer waits for the one before it, and the card for what crosses.
+        computing = taken["host"] + taken["device"] + link
+        stages = (disk, computing)
         longest = max(stages)
         return longest + (1 - HIDDEN) * (sum(stages) - longest), max(taken, key=lambda part: taken[part])

@@ -106,7 +106,7 @@ class Plan:
     most bytes of experts on it, card_linear_bytes: of other weights; None and 0 in mode 'cpu'.
     """
 
-    mode: str  # 'cpu' or 'cpu-assisted': see offload.RUNS
+    mode: str  # 'cpu', 'cpu-assisted' or 'gpu': see offload.MODES
     tier: int
     dense: str
     cache_bytes: int

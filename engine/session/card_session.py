@@ -14,7 +14,7 @@ from engine.experts.card_mode import CardMode
 from engine.hardware.machine import size
 from engine.models.decoder import Decoder
 from engine.native.op_graph import GraphStep
-from engine.planning.offload import without_card
+from engine.planning.offload import GPU, without_card
 from engine.planning.plan import SHORT, seen_again
 from engine.session.loaded_model import LoadedModel
 from engine.translatable import Translatable, msg
@@ -45,6 +45,7 @@ class CardSession:
                 linears=_linears_of(model),
                 layers=_layers_of(model),
                 linear_room=plan.card_linear_bytes,
+                crossing=plan.mode == GPU,
             )
         except Exception as refused:  # whatever it is: a model opens without its card, and says why
             error = as_error(refused)

@@ -27,6 +27,7 @@ class CardConditions:
     """Under which it was seen. near, here: shares of the experts' bytes on the card, and in memory."""
 
     card: str
+    mode: str
     tier: int
     dense: str
     dial: str
@@ -87,6 +88,7 @@ class CardSpeed:
         name, isa = mode.device.facts.name, model.machine.isa
         return CardConditions(
             card=name,
+            mode=plan.mode,
             tier=plan.tier,
             dense=plan.dense,
             dial=dial,

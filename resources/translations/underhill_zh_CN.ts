@@ -8555,6 +8555,11 @@
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
+            <source>{name}: {device_experts} of experts in GPU memory; others are copied there when they are needed.</source>
+            <translation>{name}：{device_experts} 的专家在显存中；其余的在需要时复制过去。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
             <source>{name}: {device_experts} of experts in GPU memory; the CPU computes the others at the same time.</source>
             <translation>{name}：{device_experts} 专家在显存中；其余由 CPU 同时计算。</translation>
         </message>
@@ -8587,11 +8592,6 @@
             <location filename="../../engine/planning/offload.py"></location>
             <source>{name} isn't used: another GPU is.</source>
             <translation>未使用 {name}：已使用另一块 GPU。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/offload.py"></location>
-            <source>This version can't compute everything on the GPU.</source>
-            <translation>此版本无法全部在 GPU 上计算。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,10 @@ ReadParts = Callable[[int, int, Sequence[int], Sequence[memoryview]], None]  # S
 EVERY, DECAY = 64, 0.9  # tokens after which uses count so much less: what was used some 600 tokens ago counts little
 # By which an expert whose copy in memory is gone is worth more than its uses: leaving it means to read it from disk.
 ONLY_COPY = 4.0
+
+
+class CardFullError(Exception):
+    """Nothing on the card can make room for what should come."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,12 @@ class CardCache:
                 self._held[number] = held
                 self._show(number, held.expert)
 
+    def arrive(self) -> None:
+        """Wait for all that is on its way. Raises CardError."""
+        for _, crossed in list(self._coming.values()):
+            self._device.driver.wait_for(crossed)
+        self.commit()
+
     def wait_for_buffer(self) -> None:
         """Wait until another copy may begin. Raises CardError."""
         if len(self._coming) >= self._ring.slots:
@@ -138,20 +148,36 @@ class CardCache:
         """Whether ordinary memory holds it at this tier."""
         return self._cache.tier(key, tier) >= tier
 
-    def victim(self, key: ExpertKey, tier: int) -> ExpertKey | None:
-        """Who would leave for it: None where there is room without that. Raises LookupError where nobody can."""
+    def victims(self, key: ExpertKey, tier: int, staying: Collection[ExpertKey] = ()) -> list[ExpertKey]:
+        """Who would leave for it, but for those that stay: none where there is room without that; the one of its size
+        that is worth least; where none has its size, all of a slab. Raises CardFullError where nobody can."""
         spec = self.spec(key)
         nbytes = spec.layout.bytes_for(tier)
         block = self.arena.take(nbytes)
         if block is not None:
             self.arena.give(block)
-            return None
-        like = [number for number, held in self._held.items() if held.nbytes == nbytes]
-        if not like:
-            raise LookupError("nothing of its size is there")
-        there, _ = self._cache.table.snapshot()
-        worth = self._uses[like] * np.where(np.asarray(there)[like] > 0, 1.0, ONLY_COPY)
-        return self._cache.keys[like[int(np.argmin(worth))]]
+            return []
+        stay = {self._cache.number(own) for own in staying}
+        like = [number for number, held in self._held.items() if held.nbytes == nbytes and number not in stay]
+        if like:
+            there, _ = self._cache.table.snapshot()
+            worth = self._uses[like] * np.where(np.frombuffer(there, np.uint8)[like] > 0, 1.0, ONLY_COPY)
+            return [self._cache.keys[like[int(np.argmin(worth))]]]
+        coming = {self.arena.slab_of(held.block) for held, _ in self._coming.values()}
+        slabs = [own for slab, own in self._slabs().items() if slab not in coming and not stay.intersection(own)]
+        if not slabs:
+            raise CardFullError
+        return [self._cache.keys[number] for number in min(slabs, key=self._uses_of)]
+
+    def _slabs(self) -> dict[int, list[int]]:
+        """What lies in each slab."""
+        slabs: dict[int, list[int]] = {}
+        for number, held in self._held.items():
+            slabs.setdefault(self.arena.slab_of(held.block), []).append(number)
+        return slabs
+
+    def _uses_of(self, numbers: Sequence[int]) -> float:
+        return float(self._uses[numbers].sum())
 
     def leave(self, key: ExpertKey) -> None:
         """It is not there any more. No call that uses it may be under way."""
@@ -225,10 +251,7 @@ class CardCache:
         """Take no more than so many bytes of the card from now on: slabs that are used least are given back. No call
         that uses them may be under way. Raises CardError."""
         self.arena.shrink(nbytes)
-        slabs: dict[int, list[int]] = {}
-        for number, held in self._held.items():
-            slabs.setdefault(self.arena.slab_of(held.block), []).append(number)
-        for numbers in sorted(slabs.values(), key=lambda numbers: float(self._uses[numbers].sum())):
+        for numbers in sorted(self._slabs().values(), key=self._uses_of):
             if self.arena.held <= nbytes:
                 break
             for number in numbers:

@@ -13,7 +13,7 @@ from engine.cuda.errors import CardError
 from engine.cuda.expert_kernels import CardWork, ExpertKernels
 from engine.experts.backend import Step
 from engine.experts.cache.resident_table import LayerTable
-from engine.experts.card.residency import CardCache, ReadParts
+from engine.experts.card.residency import CardCache, CardFullError, ReadParts
 from engine.experts.card.split import SideRates, split, worth_bringing
 from engine.experts.execution.requests import Call, ExpertRequest
 from engine.experts.keys import ExpertKey
@@ -35,7 +35,8 @@ class CardAssistant:
 
     A card that fails is left alone from then on: `lost` is told once, and what was asked of it in this call is asked of
     the processor (CardFailed). failed_beside: what made it fail when it computed something else than experts. ran:
-    experts that it computed, as telemetry counts them; host_ran: those of the processor beside it.
+    experts that it computed, as telemetry counts them; host_ran: those of the processor beside it. crossing: whether
+    experts that the card lacks cross over to be computed there (GPU-centric), as long as they lie in memory.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class CardAssistant:
         self.failed_beside: Callable[[], CardError | None] = lambda: None
         self.alive = True
         self.ran = self.host_ran = 0
+        self.crossing = False
         self._kernels, self._telemetry, self._activations, self._tier = kernels, telemetry, activations, tier
         self._ranks: list[int] = []
         self._experts: list[int] = []
@@ -65,12 +67,16 @@ class CardAssistant:
             self.held.use()
             self.held.commit()
             card, chosen = experts.card, step.chosen
+            if self.crossing:
+                self._cross(experts.layer, [ExpertKey(experts.layer, expert) for expert in chosen])
             there = [rank for rank in range(step.k) if card[chosen[rank]]]
             if not there:
                 return False
             both = [rank for rank in there if self._in_memory(experts, chosen[rank])]
             rest = step.k - len(there)
-            count = split(self.rates, [1] * (len(there) - len(both)), [1] * len(both), [1] * rest)
+            count = len(both)
+            if not self.crossing:
+                count = split(self.rates, [1] * (len(there) - len(both)), [1] * len(both), [1] * rest)
             left = set(both[count:])
             ranks = [rank for rank in there if rank not in left]
             if not ranks:
@@ -228,19 +234,38 @@ class CardAssistant:
             return False
         crossing = spec.layout.bytes_for(tier) / self._staging
         try:
-            leaves = self.held.victim(key, tier)
-        except LookupError:
+            leaves = self.held.victims(key, tier)
+        except CardFullError:
             return False
-        if leaves is not None:
-            if not worth_bringing(self.rates, self.held.uses(key) - self.held.uses(leaves), crossing):
+        if leaves:
+            # In the place of several, as many others may come.
+            lost = sum(map(self.held.uses, leaves)) / len(leaves)
+            if not worth_bringing(self.rates, self.held.uses(key) - lost, crossing):
                 return False
-            self.held.leave(leaves)
+            for other in leaves:
+                self.held.leave(other)
         start = time.perf_counter()
         came = self.held.bring(key, tier)
         if came:
             taken = max(time.perf_counter() - start, 1e-9)
             self._staging += 0.1 * (spec.layout.bytes_for(tier) / taken - self._staging)
         return came
+
+    def _cross(self, layer: int, chosen: Sequence[ExpertKey]) -> None:
+        """Have those of a token's experts come that memory has, and wait for them. Raises CardError."""
+        for key in chosen:
+            tier = full_tier(self.held.spec(key), self._tier())
+            self.held.wait_for_buffer()
+            if not self.held.wanted(key, tier) or not self.held.in_memory(key, tier):
+                continue
+            try:
+                leaves = self.held.victims(key, tier, chosen)
+            except CardFullError:
+                continue
+            for other in leaves:
+                self.held.leave(other)
+            self.held.bring(key, tier)
+        self.held.arrive()
 
     def give_way(self) -> None:
         """Give memory of the card back where other programs have taken what was free."""

@@ -325,4 +325,4 @@ def test_who_reads_ahead_and_what_may_not_be_chosen_are_told_in_chinese(qtbot: Q
     qtbot.addWidget(editor)
     editor.forbid(offload.impossible(()))
     at = editor.control.findData(offload.GPU)
-    assert not english(editor.control.itemData(at, Qt.ItemDataRole.ToolTipRole))
+    assert english(editor.control.itemData(at, Qt.ItemDataRole.ToolTipRole)) == ["NVIDIA"]  # a name

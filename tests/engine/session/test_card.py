@@ -10,9 +10,10 @@ from random import Random
 import pytest
 
 from engine.cuda import layer_proof, linears
+from engine.cuda.arena import DeviceArena
 from engine.cuda.driver import Driver
 from engine.cuda.errors import no_driver
-from engine.experts import lookahead
+from engine.experts import card_mode, lookahead
 from engine.experts.card import split
 from engine.experts.execution import card_proof
 from engine.generation.messages import Look, Message
@@ -103,6 +104,29 @@ def test_an_answer_with_the_card_is_that_of_the_processor(card: SimulatedDriver,
         assert snapshot.memory is not None
         assert 0 < snapshot.memory.device_cached <= snapshot.memory.device
     assert card.leaks == []
+
+
+@pytest.mark.parametrize("room", [None, 600_000])
+def test_all_on_the_card_what_it_lacks_crosses_over(
+    with_linears: SimulatedDriver, alone: str, monkeypatch: pytest.MonkeyPatch, room: int | None
+) -> None:
+    if room is not None:  # a few experts, fewer than a token's layers choose
+        make = card_session.CardMode
+        monkeypatch.setattr(card_session, "CardMode", lambda *args, **named: make(*args[:5], room, **named))
+        # Experts are of two sizes: those of one give way to the other's slab by slab.
+        monkeypatch.setattr(card_mode, "DeviceArena", lambda device, capacity: DeviceArena(device, capacity, 250_000))
+    with opened(mode="gpu", dense="int8") as session:
+        assert session.plan.mode == offload.GPU
+        assert any("others are copied there when they are needed" in sentence for sentence in session.sentences)
+        mode = session.card_mode.mode
+        assert mode is not None
+        first = session.generate(HELLO, GREEDY, (), Listener()).text
+        before = mode.assistant.host_ran, mode.assistant.ran  # what had to be read from disk was computed here
+        assert session.generate(HELLO, GREEDY, (), Listener()).text == first
+        assert mode.assistant.host_ran == before[0]
+        assert mode.assistant.ran > before[1] + 50
+        assert room is None or mode.held.sent > 10 * room
+    assert with_linears.leaks == []
 
 
 def test_a_card_that_is_lost_in_the_middle_of_an_answer_is_said_once(card: SimulatedDriver, alone: str) -> None:

@@ -75,7 +75,7 @@ def test_the_bits_are_those_of_the_processor_alone(
 ) -> None:
     with beside(path, compiler, experts=experts, on_card=on_card, seed=seed, eagerness=0.05 + seed / 13) as both:
         same(steps(both.runtime), alone)
-        assert both.card.assistant.ran > STEPS / 4  # the card had its part in it,
+        assert both.card.assistant.ran > (0 if on_card == 1 else STEPS / 4)  # the card had its part in it,
         assert both.card.assistant.host_ran > 0 or on_card == 16  # and so had the processor
         assert both.card.held.nbytes <= on_card * SPEC.layout.bytes_for(8)
         ran = sum(both.runtime.telemetry.precision)
