@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
 
 from app.attachments.controller import AttachmentController, AttachmentReader
-from app.backend import EngineLink, Models
+from app.backend import LOADING, EngineLink, Models, RunningEngine
 from app.chat.conversation import Conversation
 from app.composer import TokenCounter
 from app.controllers.onboarding_controller import OnboardingController
@@ -40,7 +40,11 @@ _LATEST = 1000  # milliseconds; a window that starts minimized is never painted
 class Application:
     """The window and the threads behind it. `close` ends them all."""
 
-    def __init__(self, application: QApplication, paths: AppPaths, start: Start = client.start_subprocess) -> None:
+    def __init__(
+        self, application: QApplication, paths: AppPaths, start: Start = client.start_subprocess,
+        engine: RunningEngine | None = None,
+    ) -> None:  # fmt: skip
+        """engine: the engine of a window before this one; None starts one."""
         main_thread.lower_latency()
         remembered, note = preferences.load(paths.preferences)
         fonts.set_percent(remembered.font_percent)
@@ -48,7 +52,7 @@ class Application:
         self.theme = Theme(application, remembered.theme)
         self.main_queue = MainThreadQueue(application)
         self.database = DatabaseThread(paths.chats, self.main_queue, self._problem)
-        self.link = EngineLink(self.main_queue, start)
+        self.link = EngineLink(self.main_queue, start, engine)
         self.conversation = Conversation(self.database, self.link, self.main_queue)
         self.models = Models(self.link, self.main_queue, lambda: dict(remembered.engine))
         self.library = LibraryViewModel(self.link, self.models, lambda: dict(remembered.engine))
@@ -86,7 +90,9 @@ class Application:
             if can_update():
                 window.settings.find_updates = self.updates.look
         self.again = False  # whether to open a new window once this one is closed
+        self.engine: RunningEngine | None = None  # for that window, once this one is closed
         self.window.restart_requested.connect(self._restart)
+        self.window.settings.language_changed.connect(self._speak)
         self.window.closing.close_cancelled.connect(self._stayed)
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.watch_changed.connect(self.link.watch)
@@ -118,13 +124,35 @@ class Application:
             self.updates.end()
         self.tray_controller.end()
         self.conversation.closing = True
-        self.link.close()
+        if self.again and self._idle:
+            self.engine = self.link.hand_over()
+        else:
+            self.link.close()
         self.main_queue.drain()  # what the engine said last: answers that were cut short go to disk
         self.database.close()
         self.main_queue.close()
         self.window.transcript.builder.close()
         self.window.deleteLater()
         self.theme.deleteLater()  # the next window has its own
+
+    def open_again(self) -> None:
+        """As `open`, in the place of a window that was closed for another language, with its settings."""
+        self.open()
+        dialog = self.window.settings.open()
+        dialog.show_page(dialog.pages.index(dialog.look))
+
+    @property
+    def _idle(self) -> bool:
+        """Whether nothing would be cut off, or no longer shown, if another window took the engine."""
+        opening = self.models.state == LOADING or self.models.importing is not None
+        serving = self.window.server.wanted or self.window.server.busy
+        page = self.window.compare.page
+        return not (self.conversation.working or opening or serving or (page is not None and page.run.busy))
+
+    def _speak(self) -> None:
+        """Another language was chosen: the window is made anew in it, with the same engine, if that cuts nothing."""
+        if self._idle:
+            QTimer.singleShot(0, self.window, self._restart)  # the dialog that it closes is in the middle of a signal
 
     def _restart(self) -> None:
         self.again = True

@@ -30,6 +30,15 @@ _VARIABLE = "HF_HUB_OFFLINE"
 _YES = ("1", "ON", "YES", "TRUE")  # as huggingface_hub reads it
 
 
+class RunningEngine:
+    """An engine that outlives a window: its events go to whichever link is there, whose ids no other link had."""
+
+    def __init__(self, start: Callable[[Callable[[protocol.Event], None]], protocol.Engine]) -> None:
+        self.receive: Listener = lambda event: None  # on a thread of the engine
+        self.numbers = itertools.count(1)
+        self.engine = start(lambda event: self.receive(event))  # type: ignore[arg-type]
+
+
 class EngineLink(QObject):
     """On the window's thread: telemetry: protocol.Telemetry, at most five a second. plan_changed: protocol.PlanChanged.
     model_changed: protocol.ModelCard. transfer_changed: protocol.Transfer. server_changed: protocol.ServerState.
@@ -49,11 +58,12 @@ class EngineLink(QObject):
         self,
         main_queue: MainThreadQueue,
         start: Callable[[Callable[[protocol.Event], None]], protocol.Engine] = client.start_subprocess,
+        running: RunningEngine | None = None,
     ) -> None:
+        """running: one that another window has handed over; None starts one."""
         super().__init__(main_queue)
         self._main_queue = main_queue
         self._listeners: dict[str, Listener] = {}
-        self._numbers = itertools.count(1)
         self._closed = False
         self._start = start
         self._watched: protocol.Look | None = None
@@ -61,11 +71,20 @@ class EngineLink(QObject):
         self._held = False
         self._ending: threading.Thread | None = None
         self._texts: deque[protocol.TextDelta] = deque()  # hundreds a second: handed over together
-        self.engine = start(self._receive)
+        self._running = running or RunningEngine(start)
+        self._running.receive = self._receive
+        self.engine = self._running.engine
 
     def new_id(self) -> str:
         """An id for a command."""
-        return f"w{next(self._numbers)}"
+        return f"w{next(self._running.numbers)}"
+
+    def hand_over(self) -> RunningEngine:
+        """The engine, for the link of another window; this one neither sends nor hears any more."""
+        self._closed = True
+        self._listeners.clear()
+        self._running.receive = lambda event: None
+        return self._running
 
     def send(self, command: protocol.Command, listener: Listener | None = None) -> None:
         """Queue a command. listener gets each of its events, the last being Done, Cancelled or Failed.
@@ -145,7 +164,9 @@ class EngineLink(QObject):
         if self._closed:
             return
         _log.info("The engine is started again")
-        self.engine = self._start(self._receive)
+        self._running = RunningEngine(self._start)
+        self._running.receive = self._receive
+        self.engine = self._running.engine
         self._ending = None
         if self._watched is not None:
             self.engine.send(protocol.Watch(self.new_id(), self._watched))

@@ -98,9 +98,10 @@ def _run(model: str | None, file: str = "") -> int:
             "info", tr("The engine stopped unexpectedly last time."),
             tr("Details are in {file}.", file=report), ended,
         )  # fmt: skip
+    open_window = underhill.open
     while True:
         alone.activation_requested.connect(underhill.window.come_forward)
-        underhill.open()
+        open_window()
         if file:
             underhill.window.library.import_path(file)
             file = ""
@@ -108,7 +109,8 @@ def _run(model: str | None, file: str = "") -> int:
         underhill.close()
         if not underhill.again:
             break
-        underhill = Application(application, where, start)  # in another language or size
+        underhill = Application(application, where, start, underhill.engine)  # in another language
+        open_window = underhill.open_again
     _log.info("Underhill ends")
     logs.end_crash_log(faults)
     log.close()

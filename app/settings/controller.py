@@ -82,6 +82,7 @@ class SettingsController(QObject):
     """Opens the settings dialog and applies what is changed in it."""
 
     new_chat_model_changed = Signal()
+    language_changed = Signal()
 
     def __init__(
         self,
@@ -258,6 +259,8 @@ class SettingsController(QObject):
         elif name == "font_percent":
             self._theme.set_percent(value)
         self._state.save()
+        if name == "language":
+            self.language_changed.emit()
 
     @Slot(bool)
     def _set_advanced(self, wanted: bool) -> None:

@@ -74,7 +74,7 @@ class SettingsPage(QWidget):
 
 
 class AppearancePage(SettingsPage):
-    """Page of theme, text size and language, which takes effect after a restart that it offers.
+    """Page of theme, text size and language. A restart is offered where the window cannot be made anew at once.
 
     changed: name of one of Preferences, and its value.
     """

@@ -49,16 +49,18 @@ from tests.app.fake_engine import scripted
 
 seen = []
 class Short(app.application.Application):
-    def __init__(self, application, paths, start):
-        super().__init__(application, paths, scripted())
+    def __init__(self, application, paths, start, engine=None):
+        super().__init__(application, paths, scripted(), engine)
         seen.append(self.window.sidebar.button.text())
     def open(self):
         super().open()
         QTimer.singleShot(200, self.window.close if len(seen) > 1 else self.choose)
     def choose(self):
+        if not self._idle:  # the model is still being opened
+            QTimer.singleShot(50, self.choose)
+            return
         look = self.window.settings.open().look
         look.language.setCurrentIndex(look.language.findData("zh_CN"))
-        look.restart_requested.emit()
 
 app.application.Application = Short
 code = app.main._run(None)

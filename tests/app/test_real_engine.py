@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
+from app.i18n import languages
 from app.platform.logs import AppPaths
 from app.telemetry.charts import parts_of
 from engine import protocol, resources
@@ -23,8 +24,9 @@ def underhill(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     made = Application(qapp, AppPaths(tmp_path / "window"))
     made.window.resize(1180, 760)  # room for the panels
     yield made
-    made.window.close()
-    made.close()
+    if made.engine is None:  # else another window has it
+        made.window.close()
+        made.close()
 
 
 @pytest.mark.slow
@@ -85,3 +87,34 @@ def test_settings_and_panels_work_in_the_middle_of_an_answer(qtbot: QtBot, under
     assert dialog.scores.picture.cuts == [0.1, 0.3]
     underhill.link.telemetry.disconnect(known)
     dialog.reject()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here")
+def test_another_language_keeps_the_engine_and_its_model(
+    qtbot: QtBot, qapp: QApplication, underhill: Application, tmp_path: Path
+) -> None:
+    underhill.conversation.sampling = {"temperature": 0.0, "max_tokens": 8}
+    underhill.open()
+    qtbot.waitUntil(lambda: underhill.models.state == "ready", timeout=120_000)
+    underhill.conversation.send("Hello!")
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
+    look = underhill.window.settings.open().look
+    try:
+        look.language.setCurrentIndex(look.language.findData("zh_CN"))
+        qtbot.waitUntil(lambda: underhill.again)
+        underhill.close()
+        assert underhill.engine is not None
+        after = Application(qapp, AppPaths(tmp_path / "window"), engine=underhill.engine)
+        after.open_again()
+        qtbot.waitUntil(lambda: after.models.state == "ready")
+        assert after.window.sidebar.button.text() == "新对话"
+        qtbot.waitUntil(lambda: len(after.conversation.messages) == 2)
+        after.conversation.sampling = {"temperature": 0.0, "max_tokens": 8}
+        after.conversation.send("And now?")
+        qtbot.waitUntil(lambda: not after.conversation.working)
+        assert after.conversation.messages[-1].stats["reused_tokens"] > 0  # the same engine, with the same model
+        after.window.close()
+        after.close()
+    finally:
+        languages.install("en")
