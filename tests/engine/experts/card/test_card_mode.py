@@ -97,6 +97,33 @@ def test_once_all_of_them_lie_there_the_memory_is_asked_for_nothing(
         assert set(both.card.held.tiers) == set(SOURCE.records)
 
 
+def test_a_full_card_gives_the_place_of_who_is_used_less(path: Path, compiler: StandIn) -> None:
+    with beside(path, compiler, experts=16, on_card=2) as both:
+        x, weights = torch.randn(1, SPEC.hidden), torch.full((1, 2), 0.5)
+        for times, chosen in ((12, (0, 1)), (40, (4, 5))):
+            for _ in range(times):
+                stepped(both.runtime, 0, x, torch.tensor([chosen]), weights)
+            both.card.device.driver.synchronize(both.card.device.copy)
+            both.card.held.commit()
+            assert {*both.card.held.tiers} == {ExpertKey(0, expert) for expert in chosen}
+        nothing_left(both)
+
+
+@pytest.mark.parametrize("crossing", [False, True])
+def test_experts_cross_over_only_where_that_is_wanted(
+    path: Path, compiler: StandIn, alone: list[Tensor], crossing: bool
+) -> None:
+    with beside(path, compiler, experts=16, on_card=4, rates=SideRates(1e-6, 1e-5, 1e-3)) as both:
+        steps(both.runtime, 10)  # all come to memory
+        both.card.assistant.crossing, both.card.assistant.ran = crossing, 0
+        before = both.card.assistant.host_ran
+        same([stepped(both.runtime, layer, *routing) for routing in ROUTING[:10] for layer in LAYERS], alone)
+        assert (both.card.assistant.ran, both.card.assistant.host_ran - before) == (
+            (10 * len(LAYERS) * K, 0) if crossing else (0, 0)
+        )
+        nothing_left(both)
+
+
 def test_a_card_that_would_end_later_is_left_alone(path: Path, compiler: StandIn, alone: list[Tensor]) -> None:
     with beside(path, compiler, experts=16, on_card=16, rates=SideRates(1e-6, 1e-5, 1e-3)) as both:
         same(steps(both.runtime), alone)
