@@ -127,17 +127,17 @@ static void run_rows(uh_context *context, const uh_op_function *how, const uh_op
     uh_share(context, n * row_numbers(op) < UH_SERIAL_NUMBERS / 4 ? UH_SERIAL : UH_SHARED, run_row, &c, n);
 }
 
-/* What is left to do for ops that a card computed: what their sequence keeps is written. */
-static void keep_of(const uh_op_function *functions, const uh_op *ops, int32_t n, const uh_row *row) {
+void uh_keep_of(const uh_context *context, const uh_op *ops, int32_t n, const uh_row *row) {
+    const uh_op_function *functions = ops_of(context);
     for (int32_t i = 0; i < n; i++)
         if (functions[ops[i].kind].keep) functions[ops[i].kind].keep(ops + i, row);
 }
 
 /* Whether a card computed the ops that begin with this one. */
-static int ran_on_card(const uh_op_function *functions, const uh_op *op, const uh_step *step) {
+static int ran_on_card(const uh_context *context, const uh_op *op, const uh_step *step) {
     const uh_card_run *run = op->p[UH_CARD_RUN];
     if (!run || step->first || step->end != 1 || !uh_card_run_ops(run, step->row->position)) return 0;
-    keep_of(functions, op, run->ops, step->row);
+    uh_keep_of(context, op, run->ops, step->row);
     return 1;
 }
 
@@ -145,7 +145,7 @@ int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step
     const uh_op_function *functions = ops_of(context);
     for (int32_t i = 0; i < n; i++) {
         const int32_t kind = ops[i].kind;
-        if (ran_on_card(functions, &ops[i], step)) {
+        if (ran_on_card(context, &ops[i], step)) {
             i += ((const uh_card_run *)ops[i].p[UH_CARD_RUN])->ops - 1;
             continue;
         }
@@ -154,18 +154,4 @@ int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step
         else if (how->rows(context, &ops[i], step)) return -1;
     }
     return 0;
-}
-
-int32_t uh_run_stretch(uh_context *context, const uh_card_stretch *s, const uh_step *step) {
-    const uh_op_function *functions = ops_of(context);
-    if (!uh_card_compute(s->run, s->graph, s->commands, s->n_commands, step->row->position)) return -1;
-    const int32_t asked = *s->lacking < 0 ? s->end : *s->lacking;
-    for (int32_t at = s->first_part; at < s->ends[asked]; at++) {
-        const uh_card_part *part = s->parts + at;
-        uh_card_bring(part->kept, part->n_kept, s->log);
-        keep_of(functions, part->ops, part->n_ops, step->row);
-    }
-    if (asked < s->layers) uh_card_bring(s->out, s->n_out, s->came);
-    else uh_card_bring(s->answer, s->n_answer, s->came);
-    return asked;
 }

@@ -78,6 +78,9 @@ typedef struct {
     void (*keep)(const uh_op *op, const uh_row *row);
 } uh_op_function;
 
+/* What is left to do here for ops that a card computed for a row: what their sequence keeps is written. */
+void uh_keep_of(const uh_context *context, const uh_op *ops, int32_t n, const uh_row *row);
+
 extern const uh_op_function uh_ops_portable[UH_OP_KINDS];
 #if defined(__x86_64__)
 extern const uh_op_function uh_ops_avx2[UH_OP_KINDS];
