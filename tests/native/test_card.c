@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "card.h"
 #include "check.h"
 #include "selftest.h"
+#include "stretch.h"
 
 enum { REFUSED = 719, NOT_READY = 600, MOST = 16 };
 
@@ -21,7 +21,7 @@ static int asked(int kind) {
     return seen.n++ == seen.refuse_at ? seen.code : 0;
 }
 
-enum { WAIT = 100, USE };
+enum { WAIT = 100, USE, GRAPH };
 
 static int copy_in(uint64_t device, const void *host, size_t bytes, void *stream) {
     (void)stream;
@@ -59,15 +59,72 @@ static int use(void *context) {
     return asked(USE);
 }
 
-static const uh_card_driver DRIVER = {copy_in, copy_out, launch, record, query, wait, use};
+static int launch_graph(void *graph, void *stream) {
+    (void)stream;
+    check(graph == &seen, "the graph is that of the stretch");
+    return asked(GRAPH);
+}
+
+static const uh_card_driver DRIVER = {copy_in, copy_out, launch, record, query, wait, use, launch_graph};
 
 static void expect(int refuse_at, int code) {
     memset(&seen, 0, sizeof seen);
     seen.refuse_at = refuse_at, seen.code = code;
 }
 
+/* Three layers, of which the card gets through those that lack nothing. */
+static void test_stretch(void) {
+    uh_context *context = uh_open(1, UH_PORTABLE, 0);
+    float frame[4] = {0}, x[1] = {3.0f}, log[3] = {10, 11, 12}, came[2] = {20, 30};
+    float kept[3] = {0}, out[1] = {0}, logits[1] = {0};
+    int64_t position = 0;
+    int32_t lacking = -1;
+    const int32_t ends[4] = {1, 2, 3, 4};
+    const uh_op op = {.kind = UH_OP_NORM}; /* of which nothing is kept */
+    const uh_card_copy in = {x, 4, sizeof x}, to_out = {out, 0, 4}, to_logits = {logits, 4, 4};
+    const uh_card_copy of_layer[3] = {{&kept[0], 0, 4}, {&kept[1], 4, 4}, {&kept[2], 8, 4}};
+    const uh_card_part parts[4] = {
+        {&op, &of_layer[0], 1, 1}, {&op, &of_layer[1], 1, 1}, {&op, &of_layer[2], 1, 1}, {&op, NULL, 1, 0}};
+    const uh_card_command end = {.kind = UH_CARD_RECORD};
+    uh_card_products shared = {.driver = &DRIVER, .context = &seen};
+    const uh_card_run run = {
+        .shared = &shared, .in = &in, .n_in = 1, .frame = (char *)frame, .position = &position, .capacity = 9};
+    uh_card_stretch stretch = {
+        .run = &run, .graph = &seen, .commands = &end, .n_commands = 1, .parts = parts, .ends = ends, .lacking = &lacking,
+        .out = &to_out, .n_out = 1, .answer = &to_logits, .n_answer = 1, .came = (const char *)came, .log = (const char *)log,
+        .end = 3, .layers = 3,
+    };
+    uh_row row = {.position = 8};
+    const uh_step step = {&row, 0, 1};
+    expect(-1, 0);
+    check(uh_run_stretch(context, &stretch, &step) == 3, "to the logits, if nothing is lacking");
+    check(logits[0] == 30 && out[0] == 0, "which come back");
+    check(kept[0] == 10 && kept[1] == 11 && kept[2] == 12, "with what is to be kept");
+    check(position == 8 && frame[1] == 3.0f, "of the token that was sent");
+    check(seen.calls[0] == USE && seen.calls[1] == GRAPH && seen.calls[2] == UH_CARD_RECORD && seen.calls[3] == WAIT,
+          "in one go");
+    memset(kept, 0, sizeof kept), logits[0] = 0, lacking = 1, stretch.first_part = 1;
+    expect(-1, 0);
+    check(uh_run_stretch(context, &stretch, &step) == 1 && out[0] == 20 && logits[0] == 0, "to the first that lacks an expert");
+    check(kept[0] == 0 && kept[1] == 11 && kept[2] == 0, "and of no layer before or behind it anything");
+    memset(kept, 0, sizeof kept), out[0] = 0, lacking = -1, stretch.first_part = 0, stretch.end = 2;
+    expect(-1, 0);
+    check(uh_run_stretch(context, &stretch, &step) == 2 && out[0] == 20 && kept[2] == 12, "to where it was to go at most");
+    for (int i = 0; i < 4; i++) {
+        shared.failed = 0, out[0] = kept[0] = 0;
+        expect(i, REFUSED);
+        check(uh_run_stretch(context, &stretch, &step) == -1 && shared.failed == REFUSED && out[0] == 0 && kept[0] == 0,
+              "a failure at call %d is told, and nothing is written", i);
+    }
+    shared.failed = 0, row.position = 9;
+    expect(-1, 0);
+    check(uh_run_stretch(context, &stretch, &step) == -1 && !shared.failed && seen.n == 0, "there is no room for such a token");
+    uh_close(context);
+}
+
 void test_card(void) {
     group("work for a card");
+    test_stretch();
     float x[2] = {3.0f, 4.0f}, y[3] = {0}, pinned_x[2] = {0}, pinned_y[3] = {0};
     void *parameters[1] = {NULL};
     const uh_card_command commands[5] = {
