@@ -283,6 +283,11 @@ class ExpertRuntime:
         whole = largest_expert(self._source, self._tier) * len(keys_of(self._source))
         self.cache.reweigh(self._weights.at(self.cache.capacity / whole))
 
+    @property
+    def thresholds(self) -> Thresholds:
+        """Of scores, that decide at which precision an expert runs."""
+        return self._thresholds
+
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""
         self._thresholds = thresholds

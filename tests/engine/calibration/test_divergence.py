@@ -48,7 +48,7 @@ def test_it_is_the_mean_over_the_answers_tokens(session: Session, monkeypatch: p
     def heard(self: Context, *args: Any) -> Iterator[torch.Tensor | None]:
         for logits in feed(self, *args):
             if logits is not None:
-                said.setdefault(session.runtime._thresholds, []).append(logits)
+                said.setdefault(session.runtime.thresholds, []).append(logits)
             yield logits
 
     monkeypatch.setattr(Context, "_feed", heard)
@@ -92,7 +92,7 @@ def test_the_chat_and_its_counts_stay_as_they_were(session: Session) -> None:
     assert session.context.tokens == tokens
     after = session.counters()
     assert (after.hits, after.misses) == (before.hits, before.misses)
-    assert session.runtime._thresholds == session.thresholds == EXACT
+    assert session.runtime.thresholds == session.thresholds == EXACT
 
 
 def test_what_does_not_fit_beside_the_chat_is_refused_and_the_chat_kept(session: Session) -> None:
@@ -116,6 +116,6 @@ def test_it_ends_when_it_is_stopped(session: Session) -> None:
     with pytest.raises(UnderhillError) as stopped:
         divergence(session, *texts(session), ("exact", "fast"), cancelled=cancelled)
     assert stopped.value.kind is Kind.CANCELLED
-    assert session.runtime._thresholds == EXACT
+    assert session.runtime.thresholds == EXACT
     with pytest.raises(UnderhillError):
         divergence(session, texts(session)[0], (), ("exact", "fast"))

@@ -109,10 +109,10 @@ def test_a_setting_changed_meanwhile_holds_behind_it(desk: Desk, go_on: threadin
     desk.first(lambda e: isinstance(e, TextDelta) and e.id == command)
     opened = session(desk)
     desk.result(UpdateSettings, {"dial": "balanced"})
-    assert opened.runtime._thresholds == opened.thresholds_under("fast")
+    assert opened.runtime.thresholds == opened.thresholds_under("fast")
     go_on.set()
     assert isinstance(desk.wait(command), Done)
-    assert opened.runtime._thresholds == opened.thresholds_under("balanced") == opened.thresholds
+    assert opened.runtime.thresholds == opened.thresholds_under("balanced") == opened.thresholds
 
 
 def test_stop_keeps_what_there_is_and_puts_the_quality_back(desk: Desk, go_on: threading.Event) -> None:
@@ -122,7 +122,7 @@ def test_stop_keeps_what_there_is_and_puts_the_quality_back(desk: Desk, go_on: t
     event = desk.wait(command)
     assert isinstance(event, Cancelled)
     assert event.result.text
-    assert session(desk).runtime._thresholds.exact
+    assert session(desk).runtime.thresholds.exact
 
 
 def test_a_chat_waits_for_it_and_is_answered_at_its_own_quality(desk: Desk, go_on: threading.Event) -> None:
@@ -161,4 +161,4 @@ def test_how_far_two_qualities_are_apart(desk: Desk) -> None:
     assert (found.tokens, found.alike) == (len(tokens), False)
     assert found.kl > 0
     assert any(isinstance(e, Progress) and e.total == len(tokens) for e in desk.of(command))
-    assert session(desk).runtime._thresholds.exact
+    assert session(desk).runtime.thresholds.exact
