@@ -71,9 +71,11 @@ class EngineLink(QObject):
         self._held = False
         self._ending: threading.Thread | None = None
         self._texts: deque[protocol.TextDelta] = deque()  # hundreds a second: handed over together
-        self._running = running or RunningEngine(start)
-        self._running.receive = self._receive
-        self.engine = self._running.engine
+        self._listen_to(running or RunningEngine(start))
+
+    def _listen_to(self, running: RunningEngine) -> None:
+        self._running, self.engine = running, running.engine
+        running.receive = self._receive
 
     def new_id(self) -> str:
         """An id for a command."""
@@ -164,9 +166,7 @@ class EngineLink(QObject):
         if self._closed:
             return
         _log.info("The engine is started again")
-        self._running = RunningEngine(self._start)
-        self._running.receive = self._receive
-        self.engine = self._running.engine
+        self._listen_to(RunningEngine(self._start))
         self._ending = None
         if self._watched is not None:
             self.engine.send(protocol.Watch(self.new_id(), self._watched))

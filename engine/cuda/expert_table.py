@@ -17,9 +17,10 @@ class ExpertTable:
 
     def __init__(self, device: CardDevice, experts: int) -> None:
         """experts: of all layers together. Raises CardError."""
-        self._device, self._nbytes = device, experts * EXPERT.size
-        self._pinned, self._there = device.pinned(self._nbytes), device.memory(self._nbytes)
-        ctypes.memset(self._pinned, 0, self._nbytes)
+        self._device, nbytes = device, experts * EXPERT.size
+        self._pinned, self._there = device.pinned(nbytes), device.memory(nbytes)
+        ctypes.memset(self._pinned, 0, nbytes)
+        self._records = (ctypes.c_char * nbytes).from_address(self._pinned)
         self._changed = range(experts)
 
     def address(self, number: int) -> int:
@@ -29,7 +30,7 @@ class ExpertTable:
     def set(self, number: int, expert: CardExpert | None) -> None:
         """Note where an expert lies; None: nowhere. Nothing that `send` began may be under way."""
         addresses, planes = ((0, 0, 0, 0), 0) if expert is None else expert
-        EXPERT.pack_into(_memory(self._pinned, self._nbytes), number * EXPERT.size, *addresses, planes, 0, 0, 0)
+        EXPERT.pack_into(self._records, number * EXPERT.size, *addresses, planes, 0, 0, 0)
         changed = self._changed
         low, high = (changed.start, changed.stop) if changed else (number, number)
         self._changed = range(min(low, number), max(high, number + 1))
@@ -41,7 +42,3 @@ class ExpertTable:
             driver, stream = self._device.driver, self._device.compute
             driver.copy_in(self._there + start, self._pinned + start, nbytes, stream)
             self._changed = range(0)
-
-
-def _memory(address: int, nbytes: int) -> ctypes.Array[ctypes.c_char]:
-    return (ctypes.c_char * nbytes).from_address(address)

@@ -114,11 +114,7 @@ def measure(layers: CardLayers, kernel: NativeKernel, trial: SequenceRows) -> tu
     """Seconds of all runs of a token: by the card, and by the processor. Where the card has all of a token's ops, they
     go there together, as they do in stretches."""
     step, taken = _step_of(trial), []
-
-    def one_by_one() -> None:
-        for run in layers.runs:
-            kernel.run_graph(run.graph, step)
-
+    together = layers.together() if layers.whole else None
     for card in (True, False):
         for run in layers.runs:
             layers.use(run, card=card)
@@ -126,10 +122,11 @@ def measure(layers: CardLayers, kernel: NativeKernel, trial: SequenceRows) -> tu
         for _ in range(TURNS):
             layers.follow(trial)
             start = time.perf_counter()
-            if card and layers.whole:
-                layers.run_together()
+            if card and together is not None:
+                layers.run_commands(together)
             else:
-                one_by_one()
+                for run in layers.runs:
+                    kernel.run_graph(run.graph, step)
             turns.append(time.perf_counter() - start)
         taken.append(statistics.median(turns))
     for run in layers.runs:

@@ -402,16 +402,20 @@ class CardLayers:
         made = self._made[self.runs.index(run)]
         run.graph.run_on_card(run.start, ctypes.addressof(made.run) if card else 0)
 
-    def run_together(self) -> None:
-        """All runs one after the other, of whatever is there: to see how long they take. Raises CardError."""
-        commands, driver = CommandList(), self._device.driver
+    def together(self) -> CommandList:
+        """All runs one after the other, of whatever is there: to see how long they take."""
+        commands = CommandList()
         self.write_in(commands)
         for run in self.runs:
             self.write_ops(commands, run)
         self.write_out(commands, self.runs[-1])
         self.write_end(commands)
-        driver.submit(commands, self._device.compute)
-        driver.synchronize(self._device.compute)
+        return commands
+
+    def run_commands(self, commands: CommandList) -> None:
+        """Have the card do these, and wait. Raises CardError."""
+        self._device.driver.submit(commands, self._device.compute)
+        self._device.driver.synchronize(self._device.compute)
 
     def vectors(self, written: LayerRun | None = None) -> list[Tensor]:
         """Ordinary memory of what passes through runs, float32 views; or of what one run writes there."""

@@ -47,7 +47,7 @@ class LookAhead:
             except CardError as error:
                 self._assistant.fail(error)
                 return -1
-            for layer in range(first, max(first, asked)):
+            for layer in range(first, asked):
                 self._count(layer)
         self._learn(first, asked, end)
         return asked
@@ -63,7 +63,7 @@ class LookAhead:
         return end
 
     def _learn(self, first: int, asked: int, end: int) -> None:
-        for layer in range(first, max(first, asked)):
+        for layer in range(first, asked):
             self._chance[layer] += LEARN * (1.0 - self._chance[layer])
         if first <= asked < len(self._layers):
             there = asked == end and self._is_there(asked)

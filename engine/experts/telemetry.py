@@ -192,20 +192,17 @@ class ExpertTelemetry:
 
     def chose(self, layer: int, experts: Sequence[int], gates: NDArray[np.float32]) -> None:
         """One token chose these, all of which were there, with these gate weights."""
-        row, notes = self._uses[self._row[layer]], self._notes[self._row[layer]]
+        row = self._uses[self._row[layer]]
         for expert in experts:
             row[expert] += 1
-        own = np.abs(gates)
-        notes[experts, GATES] += own
-        notes[experts, GATE] = own
+        self.weighed(layer, experts, gates)
         self.hit(len(experts))
 
-    def weighed(self, layer: int, experts: Sequence[int], gates: Sequence[float]) -> None:
+    def weighed(self, layer: int, experts: Sequence[int], gates: Sequence[float] | NDArray[np.float32]) -> None:
         """One token gave these experts these gate weights."""
-        notes = self._notes[self._row[layer]]
-        for expert, gate in zip(experts, gates):
-            notes[expert, GATES] += abs(gate)
-            notes[expert, GATE] = abs(gate)
+        notes, own = self._notes[self._row[layer]], np.abs(gates)
+        np.add.at(notes[:, GATES], experts, own)
+        notes[experts, GATE] = own
 
     def coarse(self, key: ExpertKey, times: int) -> None:
         """An expert ran at less than its full precision."""

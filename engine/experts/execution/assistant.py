@@ -68,15 +68,14 @@ class CardAssistant:
             self.held.commit()
             card, chosen = experts.card, step.chosen
             if self.crossing:
-                self._cross(experts.layer, [ExpertKey(experts.layer, expert) for expert in chosen])
+                self._cross([ExpertKey(experts.layer, expert) for expert in chosen])
             there = [rank for rank in range(step.k) if card[chosen[rank]]]
             if not there:
                 return False
             both = [rank for rank in there if self._in_memory(experts, chosen[rank])]
             rest = step.k - len(there)
-            count = len(both)
-            if not self.crossing:
-                count = split(self.rates, [1] * (len(there) - len(both)), [1] * len(both), [1] * rest)
+            only = len(there) - len(both)
+            count = len(both) if self.crossing else split(self.rates, [1] * only, [1] * len(both), [1] * rest)
             left = set(both[count:])
             ranks = [rank for rank in there if rank not in left]
             if not ranks:
@@ -251,7 +250,7 @@ class CardAssistant:
             self._staging += 0.1 * (spec.layout.bytes_for(tier) / taken - self._staging)
         return came
 
-    def _cross(self, layer: int, chosen: Sequence[ExpertKey]) -> None:
+    def _cross(self, chosen: Sequence[ExpertKey]) -> None:
         """Have those of a token's experts come that memory has, and wait for them. Raises CardError."""
         for key in chosen:
             tier = full_tier(self.held.spec(key), self._tier())
