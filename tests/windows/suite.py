@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -79,8 +80,7 @@ def compare(outcomes: Iterable[Outcome], expected: Sequence[Expectation], whole:
     outcomes = list(outcomes)
     found = [
         f"{one.outcome}, and not expected: {one.id}\n    {one.why.strip().splitlines()[-1] if one.why.strip() else ''}"
-        for one in outcomes
-        if one.outcome != "passed" and not any(entry.fits(one) for entry in expected)
+        for one in _unlisted(outcomes, expected)
     ]
     for entry in expected:
         if any(entry.fits(one) for one in outcomes):
@@ -117,20 +117,50 @@ def suite(machine: Machine, words: Sequence[str], logs: Path, workers: int) -> i
 
     words: of the pieces' names, none for all. logs: a folder for what they print. workers: processes that run tests.
     """
+    expected = read_expected(EXPECTED.read_text(encoding="utf-8"))
     chosen = {name: paths for name, paths in pieces(TREE).items() if not words or any(word in name for word in words)}
     outcomes: list[Outcome] = []
     unfinished = []
-    for name, paths in chosen.items():
+    for name in in_order(chosen, logs, expected):
         out = logs / name
         out.mkdir(parents=True, exist_ok=True)
-        finished, there = _run(machine, paths, out, workers)
+        begun = time.monotonic()
+        finished, there = _run(machine, chosen[name], out, workers)
         if not finished:
             unfinished.append(f"{name} was not run to its end: {out / 'log.txt'}")
         outcomes += there
-        print(f"{name}: {_counts(there)}{'' if finished else ', and cut off'}", flush=True)
-    wrong = unfinished + compare(outcomes, read_expected(EXPECTED.read_text(encoding="utf-8")), not words)
-    print(*wrong, f"all: {_counts(outcomes)}; {len(wrong)} not as expected", sep="\n")
+        ended = "" if finished else ", and cut off"
+        print(f"{name}: {total(there, expected)} in {time.monotonic() - begun:.0f} s{ended}", flush=True)
+    wrong = unfinished + compare(outcomes, expected, not words)
+    print(*wrong, f"all: {total(outcomes, expected)}; {len(wrong)} not as expected", sep="\n")
     return min(len(wrong), 1)
+
+
+def in_order(names: Iterable[str], logs: Path, expected: Sequence[Expectation]) -> list[str]:
+    """Pieces in the order that tells most at first: those that were not as expected the last time, then the oldest.
+
+    logs: the folder in which each piece's last outcomes lie; a piece that has none there comes as an old one does.
+    """
+
+    def rank(name: str) -> tuple[bool, float]:
+        file = logs / name / FILE
+        there = list(_read(file)) if file.exists() else []
+        return not _unlisted(there, expected), file.stat().st_mtime if there else 0.0
+
+    return sorted(names, key=rank)
+
+
+def total(outcomes: Sequence[Outcome], expected: Sequence[Expectation]) -> str:
+    """How many passed, failed and were skipped, and how many of those the table does not list."""
+    counts = Counter(one.outcome for one in outcomes)
+    share = counts["passed"] / max(len(outcomes), 1)
+    rest = ", ".join(f"{counts[name]} {name}" for name in ("failed", "skipped"))
+    unlisted = len(_unlisted(outcomes, expected))
+    return f"{counts['passed']} of {len(outcomes)} passed ({share:.2%}), {rest}, {unlisted} of these not listed"
+
+
+def _unlisted(outcomes: Iterable[Outcome], expected: Sequence[Expectation]) -> list[Outcome]:
+    return [one for one in outcomes if one.outcome != "passed" and not any(entry.fits(one) for entry in expected)]
 
 
 def _run(machine: Machine, paths: Sequence[str], out: Path, workers: int) -> tuple[bool, list[Outcome]]:
@@ -161,8 +191,3 @@ def _count(path: Path) -> int:
     return sum(
         len(re.findall(r"^(?:async )?def test_", file.read_text(encoding="utf-8"), re.MULTILINE)) for file in files
     )
-
-
-def _counts(outcomes: Iterable[Outcome]) -> str:
-    counts = Counter(one.outcome for one in outcomes)
-    return ", ".join(f"{counts[name]} {name}" for name in ("passed", "failed", "skipped"))
