@@ -20,6 +20,7 @@ FORGOTTEN = 3600.0  # seconds after which such a file counts as left behind
 OPEN_ELSEWHERE = (5, 32, 33, 145)
 PATIENCE = 2.0  # seconds of trying; longer, a click in the window that has nothing to do with it would seem to hang
 SHORTEST, LONGEST = 0.01, 0.5  # seconds between two tries, doubled from the one to the other
+_ANY_LENGTH, _ANY_LENGTH_SHARE = "\\\\?\\", "\\\\?\\UNC\\"
 
 
 def replace(source: Path, target: Path, patience: float = PATIENCE) -> None:
@@ -37,8 +38,13 @@ def remove(path: Path, missing_ok: bool = False) -> None:
 
 def remove_tree(path: Path) -> None:
     """Remove a directory and all in it; waits while another program has any of it open. Raises OSError."""
-    # All of it again: what was removed the first time is not there any more, and does not disturb.
-    _try_again(shutil.rmtree, of_any_length(path))
+    try:
+        # All of it again: what was removed the first time is not there any more, and does not disturb.
+        _try_again(shutil.rmtree, of_any_length(path))
+    except OSError as cause:
+        if cause.filename is not None:  # people are told of it
+            cause.filename = as_people_write_it(str(cause.filename))
+        raise
 
 
 def of_any_length(path: Path) -> Path:
@@ -46,10 +52,17 @@ def of_any_length(path: Path) -> Path:
 
     torch's licences alone have paths of 167 within the folder of packages, and uv writes such files all the same.
     """
-    if sys.platform != "win32" or str(path).startswith("\\\\?\\"):
+    if sys.platform != "win32" or str(path).startswith(_ANY_LENGTH):
         return path
     whole = os.path.abspath(path)  # this form knows no `..`, and no `/`
-    return Path("\\\\?\\UNC" + whole[1:] if whole.startswith("\\\\") else "\\\\?\\" + whole)
+    return Path(_ANY_LENGTH_SHARE + whole[2:] if whole.startswith("\\\\") else _ANY_LENGTH + whole)
+
+
+def as_people_write_it(path: str) -> str:
+    r"""The path without `\\?\`, by which Windows knows one of any length (`of_any_length`); any other as it is."""
+    if path.startswith(_ANY_LENGTH_SHARE):
+        return "\\\\" + path.removeprefix(_ANY_LENGTH_SHARE)
+    return path.removeprefix(_ANY_LENGTH)
 
 
 def is_open_elsewhere(cause: OSError) -> bool:

@@ -63,6 +63,18 @@ def test_a_path_of_any_length(monkeypatch: pytest.MonkeyPatch, path: str, form: 
     monkeypatch.setattr(filesystem, "sys", SimpleNamespace(platform="win32"))
     monkeypatch.setattr(os.path, "abspath", ntpath.normpath)
     assert str(filesystem.of_any_length(Path(path))) == form
+    assert filesystem.as_people_write_it(form) == path.removeprefix("\\\\?\\")
+
+
+@pytest.mark.parametrize("form", [r"\\?\C:\models\a", r"C:\models\a"])
+def test_what_could_not_be_removed_is_named_as_people_write_it(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "in use", form)
+
+    monkeypatch.setattr(filesystem.shutil, "rmtree", refuse)
+    with pytest.raises(PermissionError) as told:
+        filesystem.remove_tree(Path("a"))
+    assert told.value.filename == r"C:\models\a"
 
 
 def test_a_directory_that_cannot_be_replaced_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
