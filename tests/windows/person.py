@@ -15,6 +15,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,8 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QMenu
 
 from app import application, main
 from app.settings.dialog import SettingsDialog
-from engine import protocol
+from engine import client, protocol
+from engine.process.engine_process import EngineProcess
 
 HOME = Path(r"C:\Users\A person 山下\Underhill")  # as a user's name may be
 LONGEST = 240.0  # seconds for anything to happen: an engine has everything to import first
@@ -34,7 +36,8 @@ STORY = "Tell me a very long story about a fox, a bear and a hill."
 LONG = protocol.AnswerOptions(json={"type": "array", "items": {"type": "string", "minLength": 5}, "minItems": 300})
 NOTES = "The treasure is under the oak. Dächer, 山 and 😀.\r\n"
 _PER_MONITOR_V2 = -4  # DPI_AWARENESS_CONTEXT_PER_MONITOR_AWARE_V2
-_WM_CLOSE, _SYNCHRONIZE, _SUSPEND = 0x0010, 0x0010_0000, 0x0800
+_WM_CLOSE, _SYNCHRONIZE = 0x0010, 0x0010_0000
+HELD = ("-m", "tests.windows.held_engine")  # runs the engine of those scenes in which an answer is cut
 
 
 class Person:
@@ -88,12 +91,10 @@ class Person:
         return str(answer.content)
 
     def begin_story(self) -> None:
-        """Ask for a long answer, and hold the engine in the midst of it: the built-in model is done within seconds.
+        """Ask for a long answer, and wait until some of it is here; the engine comes no further (HELD).
 
-        The answer is held to LONG, so that it takes all of its tokens: by itself this model soon comes to an end.
+        The answer is held to LONG, so that it has so many tokens: by itself this model soon comes to an end.
         """
-        before = len(self.messages())
-        self.window.conversation.sampling = {"temperature": 1.5, "max_tokens": 1500}
         link, send = self.underhill.link, self.underhill.link.send
 
         def send_long(command: protocol.Command, *listener: Any) -> None:
@@ -101,17 +102,12 @@ class Person:
             send(replace(command, options=LONG) if asks else command, *listener)
 
         link.send = send_long
+        self.window.conversation.sampling = {"temperature": 1.5, "max_tokens": 1500}
         self.type(STORY)
-        self.until(lambda: len(self.messages()) > before, "the question is sent")
-        while not self.written():
-            assert self.window.conversation.working, "the story has ended before any of it was seen"
-            hold(self.engine(), False)
-            QTest.qWait(30)  # milliseconds: what it writes in so short a time is no whole answer
-            hold(self.engine(), True)
-            QTest.qWait(150)
+        self.until(self.written, "some of the story is here")
         link.send = send
-        QTest.qWait(1500)  # what came before the engine was held; within a second it is on disk, too
-        assert self.window.conversation.working, "the story was too short to be cut"
+        self.until(lambda: len(self.written()) == len(last_answer()), "it is on disk, too")
+        assert self.window.conversation.working, "the story has ended"
 
     def written(self) -> str:
         """What has come of the answer that is under way."""
@@ -302,6 +298,8 @@ def after(person: Person) -> None:
 
 def play(scene: Callable[[Person], None], out: Path) -> int:
     """Open the window as ``python -m app`` does, with a scene played in it. Returns the exit code."""
+    if scene in (again, cut):
+        client.start_subprocess = lambda on_event, python=None: EngineProcess(on_event, HELD, python)
 
     class Watched(application.Application):
         def open(self) -> None:
@@ -339,13 +337,10 @@ def conduct(out: Path) -> Iterator[str]:
     engine, text = json.loads(line.removeprefix("kill "))
     process.kill()
     process.wait(60)
-    hold(engine, False)
     assert not _alive(engine, 60), "the engine outlives its window"
-    with sqlite3.connect(HOME / "chats.db") as db:
+    with closing(sqlite3.connect(HOME / "chats.db")) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        kept = [row[0] for row in db.execute("SELECT content FROM messages WHERE role = 'assistant' ORDER BY id")][-1]
-    db.close()
-    assert kept.startswith(text), f"of the answer {len(kept)} characters are kept, and {len(text)} were promised"
+    assert last_answer().startswith(text), f"of the answer {last_answer()!r} is kept, and {text!r} was promised"
     _start(out, "after")
     _look_at_what_is_left(chats=4)
     yield "window killed over an answer: its engine went too, the chat is there and goes on"
@@ -380,18 +375,15 @@ def _look_at_what_is_left(chats: int) -> None:
     assert not wrong, wrong
 
 
+def last_answer() -> str:
+    """What the disk has of it."""
+    with closing(sqlite3.connect(HOME / "chats.db")) as db:
+        found = db.execute("SELECT content FROM messages WHERE role = 'assistant' ORDER BY id DESC LIMIT 1").fetchone()
+    return str(found[0])
+
+
 def _log() -> str:
     return "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in HOME.rglob("underhill.log"))
-
-
-def hold(process: int, held: bool) -> None:
-    """Make a process stand still, or go on."""
-    native, kernel = ctypes.windll.ntdll, ctypes.windll.kernel32  # type: ignore[attr-defined,unused-ignore]
-    kernel.OpenProcess.restype = ctypes.c_void_p
-    handle = kernel.OpenProcess(_SUSPEND, False, process)
-    if handle:  # else it has ended
-        (native.NtSuspendProcess if held else native.NtResumeProcess)(ctypes.c_void_p(handle))
-        kernel.CloseHandle(ctypes.c_void_p(handle))
 
 
 def _alive(process: int, patience: float) -> bool:
