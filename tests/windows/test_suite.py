@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from tests.windows.suite import EXPECTED, Outcome, compare, pieces, read_expected
+from tests.windows.outcomes import FILE
+from tests.windows.suite import EXPECTED, Outcome, compare, in_order, pieces, read_expected, total
 
 TABLE = "# words\n\nfailed  tests/a.py::*  # Wine has no fonts\nskipped  the ACL sees to it*  # POSIX' own\n"
 
@@ -51,6 +55,24 @@ def test_too_little_of_the_suite_is_told() -> None:
     skipped = [(f"tests/b.py::test_{i}", "skipped", "the ACL sees to it there") for i in range(9)]
     told = compare(outcomes(AS_EXPECTED[0], *skipped), read_expected(TABLE), True)
     assert told == ["100 of 110 tests passed, less than 95%"]
+
+
+def test_those_come_first_that_were_not_as_expected_and_then_the_oldest(tmp_path: Path) -> None:
+    found = {"new": AS_EXPECTED, "old": AS_EXPECTED, "wrong": [("tests/c.py::test_z", "failed", "0 == 1")]}
+    for hours, (name, these) in enumerate(found.items()):
+        (tmp_path / name).mkdir()
+        lines = [json.dumps(asdict(one)) + "\n" for one in outcomes(*these)]
+        (tmp_path / name / FILE).write_text("".join(lines), encoding="utf-8")
+        os.utime(tmp_path / name / FILE, (1e9 - 3600 * hours,) * 2)
+    names = ["new", "old", "wrong", "never"]
+    assert in_order(names, tmp_path, read_expected(TABLE)) == ["wrong", "never", "old", "new"]
+
+
+def test_the_total_says_how_many_are_not_listed() -> None:
+    these = outcomes(*AS_EXPECTED, ("tests/c.py::test_z", "failed", "0 == 1"))
+    told = "100 of 103 passed (97.09%), 2 failed, 1 skipped, 1 of these not listed"
+    assert total(these, read_expected(TABLE)) == told
+    assert total([], []).startswith("0 of 0 passed")
 
 
 @pytest.mark.parametrize(
