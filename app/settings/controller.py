@@ -106,6 +106,7 @@ class SettingsController(QObject):
         self.find_updates: Callable[[], object] | None = None  # asks for updates; None where nobody publishes any
         self._stale = False  # something takes effect when the model is loaded again
         self._page = 0  # that was open last
+        self._recommended_for = ""  # model that the recommended values were last asked for, '' for none
         self._place = QByteArray()  # where the dialog was put, and how large it was made
         known.loaded.connect(self._model_loaded)
 
@@ -129,6 +130,7 @@ class SettingsController(QObject):
         dialog.advanced.clicked.connect(self._set_advanced)  # by hand: one that is shown once does not count
         dialog.reload_button.clicked.connect(self._reload)
         dialog.finished.connect(self._closed)
+        dialog.measure.requested.connect(self._calibrate)
         dialog.server.follow(self._server)
         dialog.server.chosen.connect(self._set_server)
         self._dialog, self._shared = dialog, SharedSettingsController(dialog.shared, self._models, self._network.take)
@@ -138,6 +140,7 @@ class SettingsController(QObject):
         self._offer_models()
         self._shell.live.telemetry_received.connect(dialog.show_telemetry)
         self._show_card()
+        self._ask_recommended()
         last = self._shell.live.history.last
         if last is not None:
             dialog.show_telemetry(last)
@@ -195,8 +198,28 @@ class SettingsController(QObject):
 
     @Slot()
     def _show_card(self) -> None:
+        card = self._models.card
         if self._dialog is not None:
-            self._dialog.show_card(self._models.card, {card.name: card.title for card in self._models.cards})
+            self._dialog.show_card(card, {card.name: card.title for card in self._models.cards})
+            if self._recommended_for != (card.name if card is not None else ""):
+                self._ask_recommended()
+
+    def _ask_recommended(self) -> None:
+        """Ask what is recommended with the open model, or with none."""
+        self._recommended_for = self._models.card.name if self._models.card is not None else ""
+        self._models.link.request(self._recommend, lambda failed: None, protocol.RecommendSettings)
+
+    def _recommend(self, found: protocol.Recommended) -> None:
+        if self._dialog is not None:
+            self._dialog.recommend(found)
+
+    @Slot()
+    def _calibrate(self) -> None:
+        self._models.link.request(lambda done: None, self._not_measured, protocol.Calibrate)
+
+    def _not_measured(self, event: protocol.Failed) -> None:
+        if self._dialog is not None:
+            self._dialog.measure.show_text(sentences(event.sentence, event.action))
 
     @Slot()
     def _offer_models(self) -> None:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.i18n.translate import tr, tr_noop
 from app.settings.editor import SettingEditor, value_text
+from app.settings.measure_row import MeasureRow
 from app.settings.pages import AppearancePage, SettingsPage, SharedSettingsPage
 from app.settings.preferences import Preferences
 from app.settings.preset_cards import PresetCards
@@ -177,14 +178,24 @@ class SettingsDialog(QDialog):
         assert isinstance(presets, PresetCards)
         presets.show_costs(card)
         if card is not None:
-            slider = self.editors["context_length"].slider
-            assert slider is not None
-            slider.set_high(card.context_length)
-        share = card.fit.share if card is not None and card.fit is not None else None
-        self.editors["cache_fraction"].recommend(None if share is None else round(share, 2))
+            self._set_high("context_length", card.context_length)
+        self.measure.show_model(card)
         self._list_models()
         self._show_elsewhere()
         self._picture()
+
+    def recommend(self, found: protocol.Recommended) -> None:
+        """Mark what Underhill chooses for memory and context where nobody does."""
+        self._set_high("memory_gb", found.memory_most / 1e9)
+        self.editors["memory_gb"].recommend(round(found.memory / 1e9, 1))
+        self.editors["context_length"].recommend(found.context)
+        share = found.cache_fraction
+        self.editors["cache_fraction"].recommend(None if share is None else round(share, 2))
+
+    def _set_high(self, name: str, high: float) -> None:
+        slider = self.editors[name].slider
+        assert slider is not None
+        slider.set_high(high)
 
     def forbid(self, choices: Mapping[str, Mapping[str, str]]) -> None:
         """Disable choices by setting, each with why."""
@@ -195,9 +206,6 @@ class SettingsDialog(QDialog):
     def show_telemetry(self, telemetry: protocol.Telemetry) -> None:
         """Show where the bytes of the memory limit go now, and what predicts experts, and how well."""
         self.memory.show_use(telemetry.memory)
-        chosen = self._preferences.engine_for(self._card.name if self._card is not None else "").get("memory_gb")
-        if telemetry.memory is not None and chosen is None:  # then the engine has chosen the limit
-            self.editors["memory_gb"].recommend(round(telemetry.memory.ceiling / 1e9, 1))
         self.editors["predictor"].explain(telemetry.ahead)
 
     def refuse(self, name: str, sentence: str) -> None:
@@ -218,6 +226,9 @@ class SettingsDialog(QDialog):
             editor.elsewhere.chosen.connect(self._go_to)
             self.editors[setting.name] = editor
             page.add_editor(editor)
+            if setting.name == "dial":
+                self.measure = MeasureRow(page)
+                page.add_extra(self.measure, tr("measure quality calibrate loss kl speed", about="words of the search"))
             if setting.name == "t2":
                 self.scores = ScoresPanel(self._theme, page)
                 self.scores.picture.cut.connect(self._cut)

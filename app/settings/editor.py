@@ -12,6 +12,7 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QPushButton, QSlider, QWidget
 
 from app.i18n.translate import tr, tr_engine, tr_noop
+from app.settings.learn_more import LEARN_MORE
 from app.settings.number_slider import RANGES, NumberSlider
 from app.settings.preset_cards import PresetCards
 from app.theme import sizes
@@ -183,11 +184,17 @@ class SettingEditor(QWidget):
         name = tr("Reset {setting}", setting=tr_engine(setting.label))
         # before the control, as Tab reaches them in the order of making
         self.reset_button = make_button(tr("Reset"), self, self.reset, "quiet", name=name)
+        self._cards = setting.name == "dial"
+        below = self._cards or setting.kind in ("shares", "text")  # controls that need the whole width
+        if below:
+            self.learn = self._make_learn_more()
         self.control: QWidget = self._make()
+        if not below:
+            self.learn = self._make_learn_more()
         self.control.setAccessibleName(tr_engine(setting.label))
         self.control.setAccessibleDescription(tr_engine(setting.help))
         self._label.setBuddy(self.control)
-        self._help.setVisible(not isinstance(self.control, PresetCards))  # whose cards say it
+        self._help.setVisible(not self._cards)  # which say it
         self.slider = self._make_slider()
         last = self.slider or self.control
         if isinstance(self.control, SharesEditor):
@@ -195,16 +202,33 @@ class SettingEditor(QWidget):
         elif isinstance(self.control, PresetCards):
             last = list(self.control.cards.values())[-1]
         self.elsewhere = OtherValues(tr_engine(setting.label), last, self)
-        below = setting.kind in ("shares", "text") or isinstance(self.control, PresetCards)  # need the whole width
         top = hbox((self._label, 1), self.reset_button)
-        if not below:
+        if self._cards:
+            top.addWidget(self.learn)
+        elif not below:
             top.addWidget(self.control)
         parts = (self.control,) if below else (self.slider,) if self.slider is not None else ()
+        help_row = (
+            self._help if self._cards else hbox((self._help, 1), (self.learn, 0, Qt.AlignmentFlag.AlignTop), spacing=4)
+        )
         vbox(
-            top, self._help, *parts, self.more, self.elsewhere, self.note, parent=self, margins=(0, 9, 0, 9),
-            spacing=3,
+            top, help_row, self.long_help, *parts, self.more, self.elsewhere, self.note, parent=self,
+            margins=(0, 9, 0, 9), spacing=3,
         )  # fmt: skip
         self.set_value(value)
+
+    def _make_learn_more(self) -> QPushButton:
+        """The button that shows and hides `long_help`; hidden where there is nothing to say."""
+        text = LEARN_MORE.get(self.setting.name, "")
+        self.long_help = make_label(tr(text) if text else "", self, "learned", wrap=True)
+        self.long_help.hide()
+        name = tr("Learn more: {setting}", setting=tr_engine(self.setting.label))
+        button = make_button(tr("Learn more"), self, style="place", name=name, auto_default=False)
+        button.setCheckable(True)
+        button.setVisible(bool(text))
+        button.toggled.connect(self.long_help.setVisible)
+        button.toggled.connect(lambda shown: button.setText(tr("Show less") if shown else tr("Learn more")))
+        return button
 
     @property
     def set(self) -> bool:
@@ -293,7 +317,7 @@ class SettingEditor(QWidget):
             check.setObjectName("switch")
             check.toggled.connect(self._take)
             return check
-        if s.name == "dial":
+        if self._cards:
             cards = PresetCards(s, self)
             cards.chosen.connect(self._take)
             return cards

@@ -21,6 +21,13 @@ _ADVANCED = "hobbit"  # shown to those who want advanced settings, or have it
 _COLUMNS = 3
 
 
+def speed_text(low: float, high: float) -> str:
+    """Expected tokens a second, from worse to better."""
+    digits = 0 if high >= 10 else 1
+    span = f"{low:.{digits}f}", f"{high:.{digits}f}"
+    return tr("≈ {speed} tok/s", speed=span[0] if span[0] == span[1] else "–".join(span))
+
+
 class PresetCard(QPushButton):
     """One preset: its name, what it means, and its measured cost."""
 
@@ -44,7 +51,7 @@ class PresetCard(QPushButton):
         """cost: in a few words. details: in a sentence."""
         self.cost.setText(cost)
         self.setToolTip(details)
-        self.setAccessibleDescription(f"{self._meaning}. {cost}")
+        self.setAccessibleDescription(f"{self._meaning}. " + cost.replace("\n", ", "))
 
     def sizeHint(self) -> QSize:
         """That of the labels: a button knows of its own text alone."""
@@ -102,8 +109,10 @@ class PresetCards(QWidget):
         self._show_advanced()
 
     def show_costs(self, card: protocol.ModelCard | None) -> None:
-        """Show what was measured on the open model; None: none is open."""
+        """Show expected speed and measured loss on the open model; None: none is open."""
         found = card.calibration if card is not None else None
+        speeds = card.fit.dials if card is not None and card.fit is not None else ()
+        spans = {dial: speed_text(low, high) for dial, low, high in speeds}
         for choice, button in self.cards.items():
             cost = found.dials.get(choice) if found is not None else None
             measured = (cost.here or cost.worst) if cost is not None else None
@@ -113,6 +122,7 @@ class PresetCards(QWidget):
                 words = ""
             else:
                 words = tr("Not measured yet") if measured is None else tr("Loss: KL {kl}", kl=f"{measured.kl:.4f}")
+            words = "\n".join(filter(None, (spans.get(choice, ""), words)))
             button.show_cost(words, tr_engine(protocol.dial_in_words(found, choice)) if card is not None else "")
 
     def _show_advanced(self) -> None:

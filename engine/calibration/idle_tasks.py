@@ -54,6 +54,7 @@ class IdleTasks:
             self._fit,
         ]  # each begins a task
         self._generation, self._low = session.tables.generation, session.low
+        self._again = False  # whether the next calibration begins anew
         self._begun = self._calibrate  # what began the task under way
         self._doing: Callable[[int], Translatable] = lambda share: NO_TEXT  # what is being done, so many percent of it
         self._failed: Callable[[Translatable], Translatable] = lambda why: why  # that it could not be done, and why
@@ -64,6 +65,14 @@ class IdleTasks:
     def over(self) -> bool:
         """Whether nothing is left to measure and to learn."""
         return self._probe.over and self._task is None and not self.queue
+
+    def calibrate(self) -> None:
+        """Measure what the qualities are and cost once more, from its beginning, and before anything else."""
+        if self._task is not None:
+            self.queue.insert(0, self._begun)
+            self._task = None
+        self._again = True
+        self.queue[:] = [self._calibrate, *(task for task in self.queue if task != self._calibrate)]
 
     def use(self, wanted: Callable[[], bool], quiet: bool = True) -> bool:
         """Do one step of what there is to do, unless `wanted` becomes true; whether the card has changed.
@@ -78,7 +87,9 @@ class IdleTasks:
         if not quiet:
             return False
         before = session.card
-        if not self._probe.over and self._probe.ready():  # where other programs are busy, it is tried again later
+        if (
+            not self._again and not self._probe.over and self._probe.ready()
+        ):  # where other programs are busy, it is tried again later
             return self._measure()
         if session.tables.generation != self._generation:  # all that was learnt was forgotten
             self._generation = session.tables.generation
@@ -123,7 +134,9 @@ class IdleTasks:
         session = self._session
         self._doing = lambda share: msg("Measuring quality ({share}%)", share=share)
         self._failed = lambda sentence: msg("Can't measure quality: {sentence}", sentence=sentence)
-        self._task = Calibrator(session, session.calibrated, self._tokens)
+        tokens = TOKENS if self._again else self._tokens
+        self._task = Calibrator(session, session.calibrated, tokens, start_over=self._again)
+        self._again = False
 
     def _teach_gates(self) -> None:
         self._doing = lambda share: msg("Training gates ({share}%)", share=share)

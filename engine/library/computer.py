@@ -24,6 +24,8 @@ from engine.hardware.processor import processor
 from engine.hardware.rates import Rates
 from engine.library import folders, library
 from engine.native.library import isas
+from engine.planning.budget import ceiling
+from engine.planning.fit import Recommended
 from engine.store.output import writing
 from engine.translatable import Translatable, msg
 
@@ -33,6 +35,12 @@ LARGE = 128 << 20  # bytes of a file from which on the disk can be told from it
 MOST = 8  # files
 HOLDS = 600.0  # seconds that a look at a disk holds
 SEEN = 1.0  # seconds of the processor's load that spare time looks at before it measures
+
+
+def recommended() -> Recommended:
+    """The memory limit that Underhill chooses now, with no model open."""
+    memory = probe.memory()
+    return Recommended(ceiling(memory, None, probe.rss(), []), memory.limit)
 
 
 def measure_computer(

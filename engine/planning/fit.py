@@ -12,7 +12,7 @@ from engine.hardware.machine import GB, Machine, Memory, size
 from engine.planning.facts import ModelFacts
 from engine.planning.offload import make_plan_with_card
 from engine.planning.plan import Plan, make_plan
-from engine.planning.speed import figure
+from engine.planning.speed import DIALS, USUAL, expected, figure
 from engine.translatable import Translatable, msg
 
 Pill = Literal["fits", "slow", "too_big"]
@@ -26,6 +26,7 @@ class Fit:
     """pill: 'fits' runs at a usable speed, 'slow' below that, 'too_big' not at all. Speed: tokens a second, from worse
     to better; None where it does not run. needed: bytes of memory at the least; wanted: with every expert at hand.
     disk: bytes that it takes there. tier: bits of its experts. share: of its experts, what stays in memory.
+    dials: (quality, worse, better speed) of each quality, of an open model that the processor alone computes.
     """
 
     pill: Pill
@@ -36,6 +37,19 @@ class Fit:
     disk: int
     tier: int
     share: float = 0.0
+    dials: tuple[tuple[str, float, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """Values that Underhill chooses now where nobody did. Bytes: memory limit, and memory of the computer. Tokens of
+    context, and share of the experts in memory: of the open model; None where none is open.
+    """
+
+    memory: int
+    memory_most: int
+    context: int | None = None
+    cache_fraction: float | None = None
 
 
 def fit(
@@ -83,6 +97,18 @@ def fit_of(plan: Plan, model: ModelFacts) -> Fit:
         pill=pill, sentence=_sentence(plan, share), speed=plan.speed, needed=plan.least, wanted=wanted,
         disk=_disk(model), tier=plan.tier, share=share,
     )  # fmt: skip
+
+
+def dial_speeds(machine: Machine, model: ModelFacts, plan: Plan) -> tuple[tuple[str, float, float], ...]:
+    """Expected tokens a second of every quality under a plan, as Fit.dials; () where a card computes, too."""
+    if plan.mode != "cpu":
+        return ()
+    machine, context = machine.reading(plan.direct), min(plan.context, USUAL)
+    found = []
+    for dial in DIALS:
+        pace = expected(machine, model, plan.tier, plan.dense, plan.cache_bytes, dial, context=context)
+        found.append((dial, *pace.decode))
+    return tuple(found)
 
 
 def _sentence(plan: Plan, share: float) -> Translatable:

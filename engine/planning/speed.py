@@ -12,6 +12,7 @@ from engine.translatable import Translatable, msg
 # Of the experts of a token beyond its first, which is always full: the full and the coarse share; the rest is skipped.
 # What 1.4 and 2 times the pace of Exact ask for where the disk is the bottleneck (docs/offloading.md).
 BEYOND_FIRST = {"exact": (1.0, 0.0), "balanced": (0.15, 0.62), "fast": (0.0, 0.5)}
+DIALS = (*BEYOND_FIRST, "hobbit")  # all qualities
 HOBBIT = (0.67, 0.30)  # of all experts: what T1 = 0.6 and T2 = 0.9 give on Mixtral (hobbit, section 3.2)
 
 

@@ -49,7 +49,7 @@ from engine.library.entries import (
     Transfer,
 )
 from engine.library.home import checked_name
-from engine.planning.fit import Fit
+from engine.planning.fit import Fit, Recommended
 from engine.protocol.commands import *
 from engine.protocol.commands import Engine
 from engine.protocol.compare_commands import *

@@ -45,6 +45,19 @@ class ListUnavailableChoices(Command):
 
 
 @dataclass(frozen=True)
+class RecommendSettings(Command):
+    """What Underhill chooses for memory and context where nobody does. Done.result: Recommended."""
+
+
+@dataclass(frozen=True)
+class Calibrate(Command):
+    """Measure again what the qualities of the open model are and cost, while nothing else is asked of it.
+
+    ModelChanged tells how far that is. Done.result: None, at once.
+    """
+
+
+@dataclass(frozen=True)
 class Watch(Command):
     """What Telemetry is to say from now on, of whichever model is open. Done.result: None."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from engine import protocol, settings
 from engine.errors import Kind, UnderhillError
 from engine.generation import model_files
-from engine.service import teams
+from engine.service import questions, teams
 from engine.service.answering import Answering
 from engine.service.command_worker import CommandWorker, EngineClosed
 from engine.service.comparing import COMPARING, Comparing
@@ -103,14 +103,23 @@ class Service:
             (self._halt, (protocol.Stop, protocol.Ping)),
             (
                 self._control,
-                (protocol.Watch, protocol.ListModels, protocol.CountTokens, *light, *QUICK, *TRANSFERS, *TEAMS),
+                (
+                    protocol.Watch,
+                    protocol.ListModels,
+                    protocol.CountTokens,
+                    protocol.RecommendSettings,
+                    *light,
+                    *QUICK,
+                    *TRANSFERS,
+                    *TEAMS,
+                ),
             ),
             (self._library, LONG),
             (self._hub, ASKING),
             (self._catalogue, (protocol.ListCatalogue, protocol.ListUnavailableChoices)),
             (self._model, (protocol.LoadModel, protocol.UnloadModel, protocol.Generate, protocol.UpdateSettings)),
             # on the thread of the model, which would compute and read meanwhile
-            (self._model, (protocol.DeleteModel, protocol.ProbeComputer, *LOWERING, *COMPARING)),
+            (self._model, (protocol.DeleteModel, protocol.ProbeComputer, protocol.Calibrate, *LOWERING, *COMPARING)),
         )
 
     # ---- protocol.Engine -------------------------------------------------------------------------------------------
@@ -159,9 +168,11 @@ class Service:
                 if time.monotonic() - self._telemetry_at >= PULSE:
                     self._send_telemetry()  # who looks at something else sees it soon
             case protocol.ListModels():
-                return self._list(command.settings)
+                return questions.with_open_model(self._library_worker.cards(command.settings), self.session)
             case protocol.CountTokens():
-                return self._count(command.texts)
+                return questions.count_tokens(self._loaded(), command.texts)
+            case protocol.RecommendSettings():
+                return questions.recommended(self.session)
             case protocol.Shutdown():
                 self._shut_down()
             case protocol.KeepSettings():
@@ -176,12 +187,9 @@ class Service:
 
     def _look_up(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         """What needs torch, but neither the model nor a hub."""
-        if not isinstance(command, protocol.ListUnavailableChoices):
-            return self._hub_worker.catalogue(command, cancelled)
-        from engine.hardware import graphics
-        from engine.planning import offload
-
-        return {"mode": offload.impossible(graphics.gpus())}
+        if isinstance(command, protocol.ListUnavailableChoices):
+            return questions.unavailable_choices()
+        return self._hub_worker.catalogue(command, cancelled)
 
     def _shut_down(self) -> None:
         self._hub_worker.go_offline()
@@ -209,22 +217,6 @@ class Service:
             self._hub_worker.go_offline()
             self._transfers.go_offline()
         return now
-
-    def _list(self, chosen: dict[str, Any]) -> tuple[protocol.ModelCard, ...]:
-        session = self.session
-        cards = self._library_worker.cards(chosen)
-        if session is None:
-            return cards
-        open_one = session.card  # its own plan's figures, not what it would be if it were opened again
-        return tuple(
-            dataclasses.replace(card, loaded=True, fit=open_one.fit) if card.path == open_one.path else card
-            for card in cards
-        )
-
-    def _count(self, texts: tuple[str, ...]) -> protocol.TokenCount:
-        session = self._loaded()
-        whole = (t.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for t in texts)
-        return protocol.TokenCount(tuple(len(session.chat.encode(t)) for t in whole), session.context.limit)
 
     def _open_store(self) -> Path | None:
         session = self.session
@@ -267,6 +259,8 @@ class Service:
                 return self._update(command.settings)
             case protocol.Generate():
                 return self._generate(command, cancelled)
+            case protocol.Calibrate():
+                self._reopened_if_needed().idle_tasks.calibrate()
             case protocol.DeleteModel():
                 return self._delete(command)
             case protocol.ProbeComputer():
@@ -280,10 +274,7 @@ class Service:
     def _measure(self, command: protocol.ProbeComputer, cancelled: Callable[[], bool]) -> protocol.Computer:
         from engine.library.computer import measure_computer
 
-        def report(text: Translatable, done: int, total: int) -> None:
-            self._emit(protocol.Progress(id=command.id, text=text, done=done, total=total, unit="steps"))
-
-        return measure_computer(command.again, report, cancelled)
+        return measure_computer(command.again, self._library_worker.reporter(command, cancelled, "steps"), cancelled)
 
     def _loaded(self) -> Session:
         if self.session is None:

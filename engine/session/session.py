@@ -17,6 +17,7 @@ from engine.generation.chat import ChatFormat, fit
 from engine.generation.messages import FREE, AnswerOptions, Look, MemoryUse, Message, Snapshot, Stats, TokenLogprob
 from engine.generation.sampling import Sampling
 from engine.hardware import graphics, probe
+from engine.hardware.machine import Machine
 from engine.library import damage, dials, library
 from engine.library.computer import machine_at
 from engine.library.dials import Calibration
@@ -27,7 +28,7 @@ from engine.native.memory import forget_code, keep_heap_small
 from engine.planning import offload
 from engine.planning import plan as planning
 from engine.planning.facts import ModelFacts
-from engine.planning.fit import fit_of
+from engine.planning.fit import Recommended, dial_speeds, fit_of
 from engine.planning.plan import Plan
 from engine.session.cache_budget import CacheBudget, PressureWatch, share_of
 from engine.session.card_session import CardSession
@@ -197,7 +198,10 @@ class Session(LoadedModel):
         idle = settings.idle(self.settings, settings.ENGINE)
         alone = self.settings["policy"] == "activation" and not self.settings["remember_routing"]
         said = (*self.plan.sentences, *self.notes, self.ahead.note, CHAT_ALONE if alone else NO_TEXT, *idle)
-        self.card = dataclasses.replace(self.card, plan=tuple(filter(None, said)), fit=fit_of(self.plan, self.facts))
+        here = dataclasses.replace(
+            fit_of(self.plan, self.facts), dials=dial_speeds(self.machine, self.facts, self.plan)
+        )
+        self.card = dataclasses.replace(self.card, plan=tuple(filter(None, said)), fit=here)
 
     # ---- answering --------------------------------------------------------------------------------------------
 
@@ -363,14 +367,28 @@ class Session(LoadedModel):
         """For what is open now. Bytes that this model holds are given out again; those for computing may lie in the
         allocator's hands, which counts as theirs.
         """
+        machine, in_use = self._machine_without()
+        tokens = min(self._context_planned, self.context.needed + SPARE_TOKENS)
+        opened = planning.Opened(self.plan.dense, self._context_planned, tokens, self.context.nbytes)
+        return offload.carried_over(planning.make_plan(machine, facts, wanted, in_use, opened), self.plan)
+
+    def recommended(self) -> Recommended:
+        """Values of settings that nobody need choose, as Underhill chooses them now. From any thread."""
+        machine, in_use = self._machine_without()
+        nothing = {"memory_gb": None, "cache_fraction": None, "context_length": None}
+        plan = offload.carried_over(
+            planning.make_plan(machine, self.facts, {**self.settings, **nothing}, in_use), self.plan
+        )
+        share = fit_of(plan, self.facts).share
+        return Recommended(plan.ceiling, machine.memory.limit, context=plan.context, cache_fraction=share)
+
+    def _machine_without(self) -> tuple[Machine, int]:
+        """This computer as if the model's memory were free, and the bytes of this process that stay."""
         held = self._held()
         others = probe.rss() - held
         computing = self.plan.workspace + self.plan.chunk * self.facts.token_bytes
         in_use = max(0, min(others, max(self._base, others - computing)))
-        machine = dataclasses.replace(self.machine, memory=probe.memory().plus(held + others - in_use))
-        tokens = min(self._context_planned, self.context.needed + SPARE_TOKENS)
-        opened = planning.Opened(self.plan.dense, self._context_planned, tokens, self.context.nbytes)
-        return offload.carried_over(planning.make_plan(machine, facts, wanted, in_use, opened), self.plan)
+        return dataclasses.replace(self.machine, memory=probe.memory().plus(held + others - in_use)), in_use
 
     def _held(self) -> int:
         """Bytes that this model holds now and that a new plan for it gives out again."""

@@ -2786,6 +2786,12 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
+            <source>measure quality calibrate loss kl speed</source>
+            <comment>words of the search</comment>
+            <translation>测量 质量 校准 损失 kl 速度</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/dialog.py"></location>
             <source>threshold t1 t2 scores distribution chart</source>
             <comment>words of the search</comment>
             <translation>阈值 t1 t2 分数 分布 图 threshold</translation>
@@ -2870,6 +2876,21 @@
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
+            <source>Learn more: {setting}</source>
+            <translation>了解更多：{setting}</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/editor.py"></location>
+            <source>Learn more</source>
+            <translation>了解更多</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/editor.py"></location>
+            <source>Show less</source>
+            <translation>收起</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/editor.py"></location>
             <source>Automatic: {value}</source>
             <translation>自动：{value}</translation>
         </message>
@@ -2882,6 +2903,106 @@
             <location filename="../../app/settings/editor.py"></location>
             <source>{name}: slider</source>
             <translation>{name}：滑块</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Each expert that a token chooses has a score: 0 is most important, 1 least. Experts that are in memory run at the best precision held there; the thresholds decide for those that have to be read from disk.</source>
+            <translation>词元选中的每个专家都有一个分数：0 最重要，1 最不重要。内存中的专家按其现有的最高精度运行；需要从磁盘读取的专家由阈值决定。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>At 0 the same question gets the same answer. Around 0.7 suits most chats; above 1.5 most models lose the thread.</source>
+            <translation>为 0 时，同样的问题得到同样的回答。0.7 左右适合大多数对话；高于 1.5 时多数模型会语无伦次。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Lower values avoid unlikely words. At 1 every word can be chosen.</source>
+            <translation>较低的值会避开不太可能的词。为 1 时任何词都可能被选中。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>0.05 drops words that are less than 5% as likely as the likeliest. At 0 none are dropped.</source>
+            <translation>0.05 会舍弃概率不到最可能词 5% 的词。为 0 时不舍弃。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Try 1.05 to 1.15 where a model repeats itself. Higher values harm code and lists, which repeat words by nature.</source>
+            <translation>模型重复自己时可试 1.05 到 1.15。更高的值会损害本就重复用词的代码和列表。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Experts that matter little for a token can run at lower precision or be skipped, which saves disk reads. KL is how far answers move from Exact: 0 is no difference, below 0.01 hardly noticeable. Where all experts fit in memory, each quality runs at full precision.</source>
+            <translation>对词元影响不大的专家可以以较低精度运行或被跳过，从而减少磁盘读取。KL 表示回答与“精确”的差距：0 为没有差别，低于 0.01 几乎察觉不到。所有专家都在内存中时，每种质量都以全精度运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Fewer bits need less memory and less reading, but every answer loses some quality.</source>
+            <translation>位数越少，占用内存和读取越少，但每个回答都会损失一些质量。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Used by Balanced, Fast and HOBBIT for experts that score between T1 and T2.</source>
+            <translation>“均衡”、“快速”和 HOBBIT 对分数在 T1 与 T2 之间的专家使用。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>HOBBIT weighs recency, frequency, precision and distance. LRU and LFU drop what was used longest ago or least. The other two follow the papers they are named after.</source>
+            <translation>HOBBIT 综合考虑时近度、频率、精度和距离。LRU 和 LFU 淘汰最久未用或最少使用的专家。另外两种遵循同名论文。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Fitted weights are found on this model while it is idle, and suit it best.</source>
+            <translation>拟合的权重是在此模型空闲时得出的，最适合它。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Reading ahead fills time in which the disk would do nothing. It pauses where it does not pay.</source>
+            <translation>预取利用磁盘空闲的时间。没有收益时会暂停。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>3 keeps the disk busiest. Guesses get worse with each layer: choose 1 where many prefetched experts are wasted.</source>
+            <translation>3 让磁盘最忙。每多一层，预测就更不准：如果预取的专家大量浪费，选 1。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Experts in memory are used at once; others are read from disk first. Automatic keeps as many as the memory limit allows.</source>
+            <translation>内存中的专家可立即使用，其他的要先从磁盘读取。“自动”会在内存上限内保留尽可能多的专家。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Automatic takes what is free now, less 2 GB for other programs. A lower limit leaves them more and makes answers slower where fewer experts fit. It holds for the whole app.</source>
+            <translation>“自动”使用当前空闲的内存，并为其他程序留出 2 GB。上限越低，留给它们的越多；能放入内存的专家变少时，回答会变慢。此上限适用于整个应用。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>The model sees the system prompt, the chat, attachments and its answer, together up to this many tokens. In longer chats the oldest messages are left out. Automatic keeps memory for experts.</source>
+            <translation>模型能看到系统提示词、对话、附件和它的回答，合计最多这么多词元。对话更长时会略去最早的消息。“自动”会为专家留出内存。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>With CPU + GPU both compute experts of the same layer. Auto takes it where it is expected to be faster, and keeps to the CPU where it was not.</source>
+            <translation>选择 CPU + GPU 时，两者同时计算同一层的专家。“自动”在预计更快时使用它，否则只用 CPU。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/measure_row.py"></location>
+            <source>Measure quality now</source>
+            <translation>立即测量质量</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/measure_row.py"></location>
+            <source>Load a model to measure its quality settings.</source>
+            <translation>加载模型后可测量其质量设置。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/measure_row.py"></location>
+            <source>Not measured yet. It happens when idle, or now.</source>
+            <translation>尚未测量。空闲时会自动进行，也可以现在进行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/measure_row.py"></location>
+            <source>Loss measured on {count:,} tokens.</source>
+            <translation>损失已在 {count:,} 个词元上测得。</translation>
         </message>
         <message>
             <location filename="../../app/settings/number_slider.py"></location>
@@ -3113,6 +3234,11 @@
             <location filename="../../app/settings/preset_cards.py"></location>
             <source>Small loss, fewer disk reads</source>
             <translation>损失小，磁盘读取更少</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/preset_cards.py"></location>
+            <source>≈ {speed} tok/s</source>
+            <translation>≈ {speed} 词元/秒</translation>
         </message>
         <message>
             <location filename="../../app/settings/preset_cards.py"></location>

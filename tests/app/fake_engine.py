@@ -221,6 +221,10 @@ class FakeEngine:
             return self._measure_divergence(command)
         if isinstance(command, _SERVER):
             return protocol.Done(command.id, self._serve(command))
+        if isinstance(command, protocol.Calibrate):
+            return protocol.Done(command.id)
+        if isinstance(command, protocol.RecommendSettings):
+            return protocol.Done(command.id, protocol.Recommended(9_600_000_000, 16_000_000_000, 1024, 0.62))
         if isinstance(command, protocol.ListUnavailableChoices):
             return protocol.Done(command.id, self.choices)
         if isinstance(command, _SHARED) or (self.folders and isinstance(command, _FOLDERS)):

@@ -73,10 +73,33 @@ def test_the_dial_says_what_it_costs_on_the_model_that_is_open(
     )
     underhill.link.model_changed.emit(measured)
     told = {choice: card.cost.text() for choice, card in cards.cards.items()}
+    assert dialog.measure.state.text() == "Loss measured on 9 tokens."
     assert told == {"exact": "No loss", "balanced": "Loss: KL 0.0001", "fast": "Loss: KL 0.0040",
                     "hobbit": "Not measured yet"}  # fmt: skip
     assert "KL 0.0040 vs. Exact" in cards.cards["fast"].toolTip()
     assert cards.cards["fast"].accessibleDescription() == "Small loss, fewer disk reads. Loss: KL 0.0040"
+
+
+def test_the_qualities_say_their_speed_and_are_measured_on_demand(
+    qtbot: QtBot, launch: Callable[..., Application]
+) -> None:
+    underhill = launch()
+    dialog = underhill.window.settings.open()
+    cards = dialog.editors["dial"].control
+    assert isinstance(cards, PresetCards)
+    speeds = (("exact", 6.2, 9.4), ("balanced", 8.0, 12.4), ("fast", 30.2, 30.4), ("hobbit", 8.0, 8.0))
+    assert BUILTIN.fit is not None
+    quick = dataclasses.replace(BUILTIN, fit=dataclasses.replace(BUILTIN.fit, dials=speeds))
+    qtbot.waitUntil(lambda: underhill.models.state == "ready")
+    underhill.link.model_changed.emit(quick)
+    assert cards.cards["exact"].cost.text() == "≈ 6.2–9.4 tok/s\nNo loss"
+    assert cards.cards["balanced"].cost.text() == "≈ 8–12 tok/s\nNot measured yet"
+    assert cards.cards["fast"].accessibleDescription() == ("Small loss, fewer disk reads. ≈ 30 tok/s, Not measured yet")
+    dialog.measure.button.click()
+    assert isinstance(engine_of(underhill).received[-1], protocol.Calibrate)
+    underhill.link.model_changed.emit(dataclasses.replace(quick, doing="Measuring quality (12%)"))
+    assert dialog.measure.state.text() == "Measuring quality (12%)"
+    dialog.reject()
 
 
 def test_the_published_preset_is_shown_with_advanced_settings_or_where_it_is_chosen(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from tests.app.acts import Launch
-from tests.app.telemetry.samples import BASE, MEMORY
 
 
 def test_a_setting_that_was_reset_by_keys_keeps_the_keyboard(qtbot: QtBot, launch: Launch) -> None:
@@ -28,7 +25,7 @@ def test_a_setting_that_was_reset_by_keys_keeps_the_keyboard(qtbot: QtBot, launc
     dialog.reject()
 
 
-def test_an_automatic_slider_is_hollow_at_the_chosen_value_or_hidden(qtbot: QtBot, launch: Launch) -> None:
+def test_an_automatic_slider_is_hollow_at_the_recommended_value(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     dialog = underhill.window.settings.open()
     dialog.show_setting("memory_gb")
@@ -36,11 +33,11 @@ def test_an_automatic_slider_is_hollow_at_the_chosen_value_or_hidden(qtbot: QtBo
     assert isinstance(memory.control, QLineEdit)
     assert memory.slider is not None
     assert context.slider is not None
-    assert context.slider.property("automatic") == "hidden"  # nobody has said which length is right
-    dialog.show_telemetry(replace(BASE, memory=replace(MEMORY, ceiling=11_000_000_000)))
-    assert memory.control.placeholderText() == "Automatic: 11"
+    qtbot.waitUntil(lambda: memory.control.placeholderText() == "Automatic: 9.6")
+    qtbot.waitUntil(lambda: context.slider.property("automatic") == "hollow")  # type: ignore[union-attr]
     assert memory.slider.property("automatic") == "hollow"
-    assert abs(memory.slider.value_at(memory.slider.value()) - 11) < 0.5
+    assert memory.slider.high == 16
+    assert abs(memory.slider.value_at(memory.slider.value()) - 9.6) < 0.5
     assert memory.slider.accessibleDescription() == "Automatic"
     memory.control.setText("6")
     memory.control.editingFinished.emit()
@@ -60,6 +57,7 @@ def test_a_press_on_a_slider_without_a_value_takes_the_value_there(qtbot: QtBot,
     assert isinstance(editor.control, QLineEdit)
     for share, expected in ((0.5, 0.5), (0.0, 0.0)):
         editor.reset()
+        editor.recommend(None)  # as while no model is open
         at = QPoint(round(share * (slider.width() - 1)), slider.height() // 2)
         qtbot.mouseClick(slider, Qt.MouseButton.LeftButton, pos=at)
         chosen = underhill.window.preferences.engine["context_length"]
@@ -67,4 +65,20 @@ def test_a_press_on_a_slider_without_a_value_takes_the_value_there(qtbot: QtBot,
         assert chosen == slider.value_at(slider.value())
         assert editor.control.text() == f"{chosen:g}"
         assert slider.property("automatic") == ""
+    dialog.reject()
+
+
+def test_learn_more_says_it_below_the_help_and_hides_it_again(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    dialog = underhill.window.settings.open()
+    dialog.show_setting("memory_gb")
+    editor = dialog.editors["memory_gb"]
+    assert editor.long_help.isHidden()
+    editor.learn.setFocus()
+    qtbot.keyClick(editor.learn, Qt.Key.Key_Space)
+    assert editor.long_help.isVisible()
+    assert "2 GB" in editor.long_help.text()
+    editor.learn.click()
+    assert editor.long_help.isHidden()
+    assert dialog.editors["seed"].learn.isHidden()  # nothing more to say
     dialog.reject()

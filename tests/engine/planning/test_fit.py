@@ -8,7 +8,7 @@ import pytest
 
 from engine.hardware.machine import GB, Memory
 from engine.planning.budget import ceiling
-from engine.planning.fit import SLOW, fit
+from engine.planning.fit import SLOW, dial_speeds, fit
 from engine.planning.plan import make_plan
 from tests.engine.planning.test_plan import laptop, native, thirty_b, with_settings
 
@@ -72,3 +72,14 @@ def test_slow_is_below_a_pace_that_can_be_followed() -> None:
         found = fit(laptop(16, disk), native(thirty_b()))
         assert found.speed is not None
         assert (found.pill == "slow") == (found.speed[1] < SLOW)
+
+
+def test_every_quality_has_the_speed_that_a_plan_for_it_would_say() -> None:
+    machine, model = laptop(16), native(thirty_b())
+    plan = make_plan(machine, model, with_settings(), 10**8)
+    found = {dial: (low, high) for dial, low, high in dial_speeds(machine, model, plan)}
+    for dial in ("exact", "balanced", "fast", "hobbit"):
+        alone = make_plan(machine, model, with_settings(dial=dial), 10**8)
+        assert found[dial] == pytest.approx(alone.speed)
+    assert found["exact"][1] < found["balanced"][1] < found["fast"][1]
+    assert dial_speeds(machine, model, dataclasses.replace(plan, mode="gpu")) == ()

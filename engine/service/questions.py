@@ -1,0 +1,43 @@
+"""Questions about models and this computer that need no turn of the model's thread; each from any thread."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from engine import protocol
+
+if TYPE_CHECKING:
+    from engine.session import Session
+
+
+def with_open_model(cards: tuple[protocol.ModelCard, ...], session: Session | None) -> tuple[protocol.ModelCard, ...]:
+    """Cards of the library, where the open model's has its own plan's figures, not those of opening it again."""
+    if session is None:
+        return cards
+    open_one = session.card
+    return tuple(
+        dataclasses.replace(card, loaded=True, fit=open_one.fit) if card.path == open_one.path else card
+        for card in cards
+    )
+
+
+def count_tokens(session: Session, texts: tuple[str, ...]) -> protocol.TokenCount:
+    """Tokens of each text for an open model."""
+    whole = (t.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for t in texts)
+    return protocol.TokenCount(tuple(len(session.chat.encode(t)) for t in whole), session.context.limit)
+
+
+def recommended(session: Session | None) -> protocol.Recommended:
+    """What Underhill chooses for memory and context where nobody does."""
+    from engine.library import computer
+
+    return computer.recommended() if session is None else session.recommended()
+
+
+def unavailable_choices() -> dict[str, dict[str, str]]:
+    """Of settings, the choices that this computer does not have, with why."""
+    from engine.hardware import graphics
+    from engine.planning import offload
+
+    return {"mode": offload.impossible(graphics.gpus())}
