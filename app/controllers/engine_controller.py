@@ -129,6 +129,8 @@ class ModelController(QObject):
     def _model_changed(self) -> None:
         state = self._models.state
         self._conversation.answers.model_opening = state == backend.LOADING
+        if state == backend.STOPPED:
+            self._shell.live.forget()  # what the panels tell was said by an engine that is gone
         words = {
             backend.READY: tr("Send a message"),
             backend.LOADING: tr("Send a message (queued until the model is ready)"),

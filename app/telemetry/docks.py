@@ -165,7 +165,7 @@ class TelemetryDocks(QObject):
 
     @Slot()
     def forget(self) -> None:
-        """Forget the history: another model is opened."""
+        """Forget the history: another model is opened, or the engine is gone."""
         self.history.clear()
         self.figures.show_notice("")
         self.figures.show_plan(())

@@ -122,12 +122,16 @@ def test_an_engine_that_died_is_replaced(qtbot: QtBot, launch: Launch, tmp_path:
     underhill = launch()
     ask(qtbot, underhill, "one")
     before = engine_of(underhill)
+    qtbot.waitUntil(lambda: underhill.window.live.history.last is not None)
     before.dead = True
     underhill.conversation.send("two")
     stopped = banner(qtbot, underhill, "engine stopped")
     qtbot.waitUntil(lambda: not underhill.conversation.working)  # the engine may have been asked something else before
     assert len(underhill.window.banners.banners) == 1
     assert "stopped" in underhill.window.header.state.text()
+    live = underhill.window.live
+    assert live.history.last is None  # nothing is told of what is gone
+    assert live.figures.why.text() == "Idle"
     stopped.act()
     underhill.models.refresh()  # asked for while there is none: kept for the next
     qtbot.waitUntil(lambda: engine_of(underhill) is not before and underhill.models.state == "ready")
