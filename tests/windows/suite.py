@@ -27,12 +27,12 @@ from pathlib import Path
 from tests.windows.machine import TREE, Machine
 from tests.windows.outcomes import FILE
 
-LEAST = 0.95  # of all tests but the slow ones and those that run alone
+LEAST = 0.95  # of all tests but the slow ones
 PIECE = 150  # test functions; starting Python and importing torch takes half a minute there
 LIMIT = 2400  # seconds a piece
 EXPECTED = Path(__file__).parent / "expected.txt"
 PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.windows.outcomes", "--timeout", "600"]
-WHICH = ["-m", "not alone and not slow", "--max-worker-restart", "20"]
+ALONE = "alone"  # the piece of those tests that need the machine to themselves
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,10 @@ def compare(outcomes: Iterable[Outcome], expected: Sequence[Expectation], whole:
 
 
 def pieces(tree: Path) -> dict[str, list[str]]:
-    """The suite's folders and files by the piece that runs them; the name of a piece is that of its first and last."""
+    """The suite's folders and files by the piece that runs them; the name of a piece is that of its first and last.
+
+    The last piece is ALONE, files that are in other pieces, too.
+    """
     found: dict[str, list[str]] = {}
     for top in ("engine", "app", ""):
         parts: list[tuple[str, int]] = []
@@ -109,7 +112,9 @@ def pieces(tree: Path) -> dict[str, list[str]]:
                 n += count
             ends = dict.fromkeys(part.removeprefix("tests/").removesuffix(".py") for part in (chosen[0], chosen[-1]))
             found["-".join(ends).replace("/", ".")] = chosen
-    return found
+    files = sorted(tree.glob("tests/**/test_*.py"))
+    alone = [file for file in files if "pytest.mark.alone(" in file.read_text(encoding="utf-8")]
+    return {**found, ALONE: [file.relative_to(tree).as_posix() for file in alone]}
 
 
 def suite(machine: Machine, words: Sequence[str], logs: Path, workers: int) -> int:
@@ -125,7 +130,7 @@ def suite(machine: Machine, words: Sequence[str], logs: Path, workers: int) -> i
         out = logs / name
         out.mkdir(parents=True, exist_ok=True)
         begun = time.monotonic()
-        finished, there = _run(machine, chosen[name], out, workers)
+        finished, there = _run(machine, [*_which(name, workers), *chosen[name]], out)
         if not finished:
             unfinished.append(f"{name} was not run to its end: {out / 'log.txt'}")
         outcomes += there
@@ -163,12 +168,19 @@ def _unlisted(outcomes: Iterable[Outcome], expected: Sequence[Expectation]) -> l
     return [one for one in outcomes if one.outcome != "passed" and not any(entry.fits(one) for entry in expected)]
 
 
-def _run(machine: Machine, paths: Sequence[str], out: Path, workers: int) -> tuple[bool, list[Outcome]]:
+def _which(piece: str, workers: int) -> list[str]:
+    """Arguments of pytest: which tests it runs of a piece, and in how many processes."""
+    if piece == ALONE:
+        return ["-m", "alone and not slow", "-n", "0"]
+    return ["-m", "not alone and not slow", "-n", str(workers), "--max-worker-restart", "20"]
+
+
+def _run(machine: Machine, arguments: Sequence[str], out: Path) -> tuple[bool, list[Outcome]]:
     """Whether pytest came to its end, and the outcomes."""
     outcomes = out / FILE
     outcomes.unlink(missing_ok=True)
     try:
-        done = machine.run([*PYTEST, *WHICH, "-n", str(workers), *paths], out, LIMIT)
+        done = machine.run([*PYTEST, *arguments], out, LIMIT)
         said, finished = done.stdout, done.returncode in (0, 1, 5)  # pytest: all passed, some failed, none there
     except subprocess.TimeoutExpired as late:
         said, finished = (late.stdout or b"").decode(errors="replace"), False

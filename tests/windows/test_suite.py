@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.windows.outcomes import FILE
-from tests.windows.suite import EXPECTED, Outcome, compare, in_order, pieces, read_expected, total
+from tests.windows.suite import ALONE, EXPECTED, Outcome, compare, in_order, pieces, read_expected, total
 
 TABLE = "# words\n\nfailed  tests/a.py::*  # Wine has no fonts\nskipped  the ACL sees to it*  # POSIX' own\n"
 
@@ -85,8 +85,9 @@ def test_a_line_says_what_and_why(line: str) -> None:
 
 def test_the_table_is_in_order_and_the_pieces_are_the_whole_suite(root: Path) -> None:
     read_expected(EXPECTED.read_text(encoding="utf-8"))
-    paths = [root / path for piece in pieces(root).values() for path in piece]
+    paths = [root / path for name, piece in pieces(root).items() for path in piece if name != ALONE]
     held = {file for path in paths for file in ([path] if path.is_file() else path.rglob("test_*.py"))}
     tests = {file for file in root.glob("tests/**/test_*.py") if "\ndef test_" in file.read_text(encoding="utf-8")}
     assert tests
     assert tests <= held
+    assert "tests/app/test_kill_window.py" in pieces(root)[ALONE]
