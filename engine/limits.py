@@ -47,6 +47,16 @@ COMPANION_BYTES = 256 << 20  # of a tokenizer or another file beside the weights
 TEXT_BYTES = 64 << 20  # of a text to measure a model on
 FILE_BYTES = 1 << 44  # of one file of a model: 17.6 TB
 
+# ---- documents that chats search ------------------------------------------------------------------------------------
+
+DOCUMENT_FILES, DOCUMENT_DEPTH = 20_000, 32  # of one folder, and how deep; links to folders are not followed
+DOCUMENT_LOOKED_AT = 200_000  # names in a folder and those below, before no more are looked at
+DOCUMENT_TEXT_BYTES = 64 << 20  # of one file; the Bible has four million
+DOCUMENT_PDF_BYTES = 256 << 20  # of one file
+DOCUMENT_PDF_SECONDS = 600.0  # for all pages of one file
+DOCUMENT_PASSAGES = 200_000  # of one folder; their vectors take 150 MB
+DOCUMENT_LEFT_OUT = 200  # files left out that are named
+
 # ---- what a hub may answer -------------------------------------------------------------------------------------------
 
 ANSWER_BYTES = 16 << 20  # of one answer to a question; files are bounded by what they are

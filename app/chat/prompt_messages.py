@@ -45,13 +45,5 @@ def first_read_message(messages: Sequence[StoredMessage]) -> int:
 
 def with_attachments(content: str, attachments: Sequence[Attachment]) -> str:
     """A message with what is attached to it: each in a fence that nothing in it can close."""
-    parts = [f"{a.name}:\n{fence(a.text)}" for a in attachments]
+    parts = [f"{a.name}:\n{protocol.fence(a.text)}" for a in attachments]
     return "\n\n".join([*parts, content] if content else parts)
-
-
-def fence(text: str, language: str = "") -> str:
-    """A text in a fence that nothing in it can close."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{language}\n{text}\n{fence}"

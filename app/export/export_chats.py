@@ -11,7 +11,6 @@ from datetime import datetime
 from pathlib import Path, PurePath
 from typing import Any
 
-from app.chat.prompt_messages import fence
 from app.export.chat_file import FORMAT, VERSION
 from app.i18n.languages import moment
 from app.i18n.translate import tr
@@ -19,7 +18,7 @@ from app.markdown.split import thought_and_answer
 from app.storage.records import Attachment, Chat, StoredMessage
 from app.storage.store import ChatStore
 from app.transcript import notes
-from engine import filesystem
+from engine import filesystem, protocol
 
 # names that Windows keeps to itself
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)", re.IGNORECASE)
@@ -109,7 +108,7 @@ def _fenced(attachment: Attachment) -> str:
     """Fenced code block of a file, coloured by its ending."""
     kind = PurePath(attachment.name).suffix.lstrip(".").lower()
     code = kind if re.fullmatch(r"[a-z0-9+]{1,12}", kind) and kind != "pdf" else ""
-    return fence(attachment.text.rstrip(), code)
+    return protocol.fence(attachment.text.rstrip(), code)
 
 
 def _lowered(text: str) -> str:

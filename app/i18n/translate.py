@@ -90,6 +90,11 @@ def tr_engine(text: str) -> str:
     return said
 
 
+def in_this_language(error: protocol.UnderhillError) -> protocol.UnderhillError:
+    """An error of the engine's as one to show."""
+    return problem(error.kind, tr_engine(error.sentence), tr_engine(error.action))
+
+
 def localized(thing: Any) -> Any:
     """Copy a message with every Translatable in it translated; the message itself where nothing changes.
 

@@ -2,49 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
-from app.i18n.translate import problem, tr
-from engine import private_files, protocol, regular_file
+from app.i18n.translate import in_this_language, tr
+from engine import private_files, protocol
+from engine.documents import reading
 
 _SCHEMES = ("http", "https", "mailto")  # a model may write any link, and some start programs
-_LONGEST_NAME = 255  # of all file systems: bytes on Linux, UTF-16 units on Windows
 
 
 def file_error(path: Path, cause: Exception) -> protocol.UnderhillError | None:
     """None where it is a file, and something else is wrong with it."""
-    name, kind = path.name, protocol.Kind.BAD_REQUEST
-    if isinstance(cause, regular_file.NotAFile):
-        sentence = tr("{file} is a device, not a file.", file=name)
-        action = tr("Choose another file.")
-    elif _is_too_long(path, cause):
-        sentence = tr("The path of {file} is too long.", file=f"{name[:60]}…")
-        action = tr("Move the file to another folder or shorten its name.")
-    elif _is_folder(path):
-        sentence, action = tr("{file} is a folder.", file=name), tr("Attach single files.")
-    elif isinstance(cause, FileNotFoundError):
-        kind, sentence = protocol.Kind.MISSING_FILE, tr("{file} no longer exists.", file=name)
-        action = tr("Choose another file.")
-    else:
-        return None
-    return problem(kind, sentence, action)
-
-
-def _is_too_long(path: Path, cause: Exception) -> bool:
-    """Windows says of a name that is too long what it says of one that is not there."""
-    refused = isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG
-    return refused or any(len(part) > _LONGEST_NAME for part in path.parts)
-
-
-def _is_folder(path: Path) -> bool:
-    with contextlib.suppress(OSError):
-        return path.is_dir()
-    return False
+    error = reading.file_error(path, cause)
+    return error and in_this_language(error)
 
 
 def open_link(address: str) -> str:

@@ -13,11 +13,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from engine import settings
 from engine.calibration.calibrator import open_calibrated
+from engine.cli.documents import Documents
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, say
 from engine.errors import Kind, UnderhillError
@@ -198,6 +199,7 @@ def run_chat(args: argparse.Namespace) -> int:
     if args.greedy:
         sampling["temperature"] = 0.0
     bar = ProgressBar(sys.stderr.isatty())
+    documents = Documents(args.documents)
     with open_calibrated(args.model, given(args, settings.ENGINE), bar.report) as session:
         bar.close()
         session.on_notice = lambda notice: say(notice) if notice else None
@@ -206,32 +208,49 @@ def run_chat(args: argparse.Namespace) -> int:
         elif args.thinking and (taken := session.chat.level(args.thinking)) != args.thinking:
             say(f"[this model has the levels {', '.join(session.chat.levels)}: it thinks at {taken}]")
         system = [Message("system", args.system)] if args.system else []
+        documents.count = lambda text: len(session.chat.encode(text))
+        documents.context = session.context.limit
+        turn = _Turn(session, args, Sampling(**sampling), documents)  # type: ignore[arg-type]
         work = _converse if args.prompt is None else _once
         with recording(session, args.trace) as kept, timed(session, args.timeline):
-            return work(session, args, system, Sampling(**sampling), kept)  # type: ignore[arg-type]
+            return work(turn, system, kept)
 
 
-def _once(
-    session: Session, args: argparse.Namespace, system: list[Message], sampling: Sampling, kept: Recording | None
-) -> int:
+@dataclass(frozen=True)
+class _Turn:
+    """What each answer is made with."""
+
+    session: Session
+    args: argparse.Namespace
+    sampling: Sampling
+    documents: Documents
+
+    def generate(self, messages: Sequence[Message], terminal: Terminal, chat: str = "") -> Stats:
+        """Answer. Raises UnderhillError."""
+        args = self.args
+        return self.session.generate(
+            tuple(messages), self.sampling, tuple(args.stop), terminal, thinking=args.thinking, chat=chat
+        )
+
+
+def _once(turn: _Turn, system: list[Message], kept: Recording | None) -> int:
+    args = turn.args
     prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
     with Terminal(show=not args.json, progress=sys.stderr.isatty()) as terminal:
-        stats = session.generate(
-            (*system, Message("user", prompt)), sampling, tuple(args.stop), terminal, thinking=args.thinking
-        )
+        question = turn.documents.asked(prompt, terminal.cancelled)
+        stats = turn.generate((*system, Message("user", question)), terminal)
     if args.json:
-        print(json.dumps(as_json(stats), ensure_ascii=False))
+        print(json.dumps(as_json(stats) | turn.documents.as_json(), ensure_ascii=False))
     else:
         print()
+        turn.documents.show_sources()
     if kept is not None and not kept.answered():
         return 1
     return 130 if stats.finish == "cancelled" else 0
 
 
-def _converse(
-    session: Session, args: argparse.Namespace, system: list[Message], sampling: Sampling, kept: Recording | None
-) -> int:
-    card = session.card
+def _converse(turn: _Turn, system: list[Message], kept: Recording | None) -> int:
+    card = turn.session.card
     say(f"{card.title}: {card.parameters / 1e6:,.0f} M parameters, {card.experts} experts in {card.moe_layers} layers.")
     for sentence in (card.note, *card.plan):
         if sentence:
@@ -243,8 +262,7 @@ def _converse(
         if line == NEW_CHAT:
             messages, chat = list(system), chat + 1
             continue
-        messages.append(Message("user", line))
-        lines.last = _turn(session, args, messages, sampling, str(chat))
+        lines.last = _answer(turn, messages, line, str(chat))
         if kept is not None:
             kept.answered()
     return 0
@@ -279,21 +297,19 @@ class TypedLines:
                 yield line
 
 
-def _turn(
-    session: Session, args: argparse.Namespace, messages: list[Message], sampling: Sampling, chat: str
-) -> Stats | None:
-    print(f"\n{session.card.title}> " if sys.stdin.isatty() else "", end="", flush=True)
+def _answer(turn: _Turn, messages: list[Message], line: str, chat: str) -> Stats | None:
+    """Answer a line that was typed; both are added to the messages. None where that failed, which is told."""
+    print(f"\n{turn.session.card.title}> " if sys.stdin.isatty() else "", end="", flush=True)
     try:
         with Terminal(show=True, progress=False) as terminal:
-            stats = session.generate(
-                tuple(messages), sampling, tuple(args.stop), terminal, thinking=args.thinking, chat=chat
-            )
+            question = Message("user", turn.documents.asked(line, terminal.cancelled))
+            stats = turn.generate((*messages, question), terminal, chat)
     except UnderhillError as e:
-        messages.pop()
         say(f"{e.sentence} {e.action}")
         return None
     print(flush=True)
-    messages.append(Message("assistant", stats.text, stats.token_ids))
+    turn.documents.show_sources()
+    messages += [question, Message("assistant", stats.text, stats.token_ids)]
     if stats.finish == "context":
         say("[the context is full; /new starts over]")
     return stats

@@ -177,6 +177,13 @@ def _chat(p: argparse.ArgumentParser) -> None:
     p.add_argument("--team-model", metavar="MODEL", help="asked by a team's steps that name none (default: builtin)")
     p.add_argument("--prompt", metavar="TEXT", help="answer this one prompt and leave ('-' reads standard input)")
     p.add_argument("--system", metavar="TEXT", help="system prompt")
+    p.add_argument(
+        "--documents",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="search this file or folder at each question, and show what was found; may be repeated",
+    )
     p.add_argument("--greedy", action="store_true", help="always the likeliest token (temperature 0)")
     p.add_argument("--trace", metavar="FILE", help="record which experts were used, for `underhill-cli trace`")
     p.add_argument("--timeline", metavar="FILE", help="record what was read and computed when, for ui.perfetto.dev")

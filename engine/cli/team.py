@@ -13,6 +13,7 @@ from pathlib import Path
 from engine import client, protocol, settings
 from engine.cli import chat
 from engine.cli.chat import NEW_CHAT, TypedLines, as_json, interrupts
+from engine.cli.documents import Documents
 from engine.cli.main import given
 from engine.cli.output import say, table
 from engine.errors import Kind, UnderhillError
@@ -65,41 +66,44 @@ def run_chat(args: argparse.Namespace) -> int:
     team = folder.find(args.model)
     sampling = given(args, settings.SAMPLING) | ({"temperature": 0.0} if args.greedy else {})
     chosen = given(args, settings.ENGINE)
+    documents = Documents(args.documents)
     with _Asker(args, f"{protocol.TEAM_PREFIX}{team.id}", sampling, chosen) as asker:
         if any(not step.model for step in team.steps):
             asker.load(args.team_model or BUILTIN)
         system = [Message("system", args.system)] if args.system else []
         if args.prompt is not None:
-            return _once(args, asker, system)
+            return _once(args, asker, system, documents)
         say(f"{team.name}: {', '.join(step.name for step in team.steps)}.")
-        return _converse(args, asker, system)
+        return _converse(asker, system, documents)
 
 
-def _once(args: argparse.Namespace, asker: _Asker, system: list[Message]) -> int:
-    prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
+def _once(args: argparse.Namespace, asker: _Asker, system: list[Message], documents: Documents) -> int:
+    prompt = documents.asked(sys.stdin.read() if args.prompt == "-" else args.prompt)
     stats, stopped = asker.answer((*system, Message("user", prompt)), show=not args.json)
     if args.json and stats is not None:
-        print(json.dumps(as_json(stats) | {"steps": [asdict(step) for step in stats.steps]}, ensure_ascii=False))
+        steps = {"steps": [asdict(step) for step in stats.steps]}
+        print(json.dumps(as_json(stats) | steps | documents.as_json(), ensure_ascii=False))
+    elif not args.json:
+        documents.show_sources()
     return 130 if stopped else 0
 
 
-def _converse(args: argparse.Namespace, asker: _Asker, system: list[Message]) -> int:
+def _converse(asker: _Asker, system: list[Message], documents: Documents) -> int:
     messages: list[Message] = list(system)
     lines = TypedLines()
     for line in lines:
         if line == NEW_CHAT:
             messages = list(system)
             continue
-        messages.append(Message("user", line))
         try:
-            lines.last = stats = asker.answer(tuple(messages), show=True)[0]
+            question = Message("user", documents.asked(line))
+            lines.last = stats = asker.answer((*messages, question), show=True)[0]
         except UnderhillError as error:
             say(f"{error.sentence} {error.action}")
             lines.last = stats = None
-        if stats is None:
-            messages.pop()
-        else:
-            messages.append(Message("assistant", stats.text, stats.token_ids))
+        if stats is not None:
+            documents.show_sources()
+            messages += [question, Message("assistant", stats.text, stats.token_ids)]
     return 0
 
 

@@ -8,6 +8,10 @@ Everything here is frozen and plain data. Importing this module loads neither to
 from __future__ import annotations
 
 from engine import settings
+from engine.documents.frame import fence, with_passages
+from engine.documents.indexer import IndexedDocuments, LeftOut
+from engine.documents.library import FoundPassages
+from engine.documents.passages import Passage
 from engine.errors import Kind, UnderhillError
 from engine.gc_tuning import settle_garbage
 from engine.generation.formats.declaration import LEVELS as THINKING
@@ -53,6 +57,7 @@ from engine.planning.fit import Fit, Recommended
 from engine.protocol.commands import *
 from engine.protocol.commands import Engine
 from engine.protocol.compare_commands import *
+from engine.protocol.document_commands import *
 from engine.protocol.events import *
 from engine.protocol.library_commands import *
 from engine.protocol.server_commands import *

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from engine import protocol, settings
 from engine.errors import Kind, UnderhillError
 from engine.generation import model_files
-from engine.service import questions, teams
+from engine.service import documents, questions, teams
 from engine.service.answering import Answering
 from engine.service.command_worker import CommandWorker, EngineClosed
 from engine.service.comparing import COMPARING, Comparing
@@ -88,6 +88,12 @@ class Service:
         self._transfers = Transfers(self._emit, self._hub_worker.hub)
         self._hub = CommandWorker("hub", self._hub_worker.do, self._emit, needs=NEEDS)
         self._catalogue = CommandWorker("catalogue", self._look_up, self._emit, needs=NEEDS)
+        documents_worker = documents.DocumentWorker(self._emit, lambda: self.session, self._is_answering)
+        self._documents = CommandWorker("documents", documents_worker.index, self._emit, needs=documents.NEEDS)
+        self._passages = CommandWorker(
+            "passages", documents_worker.find, self._emit, needs=documents.NEEDS,
+            idle=documents_worker.library.release, pulse=documents.IDLE,
+        )  # fmt: skip
         self._halt = CommandWorker("stop", self._on_stop, self._emit)
         light = (protocol.Watch, protocol.Shutdown)
         self._control = CommandWorker(
@@ -116,6 +122,8 @@ class Service:
             ),
             (self._library, LONG),
             (self._hub, ASKING),
+            (self._documents, documents.INDEXING),
+            (self._passages, (protocol.FindPassages,)),
             (self._catalogue, (protocol.ListCatalogue, protocol.ListUnavailableChoices)),
             (self._model, (protocol.LoadModel, protocol.UnloadModel, protocol.Generate, protocol.UpdateSettings)),
             # on the thread of the model, which would compute and read meanwhile
@@ -156,7 +164,7 @@ class Service:
 
     def _on_stop(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         if isinstance(command, protocol.Stop):
-            workers = (self._model, self._library, self._hub, self._catalogue)
+            workers = (self._model, self._library, self._hub, self._catalogue, self._documents, self._passages)
             return any(worker.cancel(command.target) for worker in workers)
         session = self.session
         return 0 if session is None else session.beat()
@@ -185,6 +193,9 @@ class Service:
                 return self._library_worker.answer(command)
         return None
 
+    def _is_answering(self) -> bool:
+        return bool(self._answering.sessions) or self._model.waiting()
+
     def _look_up(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         """What needs torch, but neither the model nor a hub."""
         if isinstance(command, protocol.ListUnavailableChoices):
@@ -193,7 +204,7 @@ class Service:
 
     def _shut_down(self) -> None:
         self._hub_worker.go_offline()
-        workers = (self._hub, self._catalogue, self._library, self._model)
+        workers = (self._hub, self._catalogue, self._library, self._documents, self._passages, self._model)
         for worker in workers:
             worker.close()
         self._transfers.close()

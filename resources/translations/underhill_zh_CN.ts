@@ -125,106 +125,6 @@
             <translation>重新添加即可。</translation>
         </message>
         <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} contains no text.</source>
-            <translation>{file} 中没有文本。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>It may be a scan. Images can't be read.</source>
-            <translation>可能是扫描件，无法读取图片。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>The file is empty.</source>
-            <translation>文件为空。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>No permission to read {file}.</source>
-            <translation>没有读取 {file} 的权限。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Change its permissions or attach a copy.</source>
-            <translation>更改其权限，或添加一份副本。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Can't read {file}.</source>
-            <translation>无法读取 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Check the file and its disk.</source>
-            <translation>请检查该文件及其所在磁盘。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} isn't a text file.</source>
-            <translation>{file} 不是文本文件。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Text, code and PDF files can be attached.</source>
-            <translation>可以添加文本、代码和 PDF 文件。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} is password-protected.</source>
-            <translation>{file} 受密码保护。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Save it without a password, then attach it.</source>
-            <translation>另存为无密码的文件后再添加。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Reading {file} took too long.</source>
-            <translation>读取 {file} 耗时过长。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Attach fewer pages.</source>
-            <translation>只添加需要的页面。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Reading {file} needs too much memory.</source>
-            <translation>读取 {file} 占用内存过多。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Can't read {file} as a PDF.</source>
-            <translation>无法将 {file} 作为 PDF 读取。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Open it in a PDF viewer and copy the text you need.</source>
-            <translation>在 PDF 阅读器中打开，复制需要的文本。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} is too large ({size:,.0f} MB).</source>
-            <translation>{file} 太大（{size:,.0f} MB）。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Attach a smaller part.</source>
-            <translation>只添加需要的部分。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} is an image. Images can't be read yet.</source>
-            <translation>{file} 是图片，暂时无法读取图片。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Attach text, code or PDF files, or describe the image in words.</source>
-            <translation>可以添加文本、代码和 PDF 文件，或用文字描述图片内容。</translation>
-        </message>
-        <message>
             <location filename="../../app/backend.py"></location>
             <source>Loading model</source>
             <translation>正在加载模型</translation>
@@ -2658,41 +2558,6 @@
             <location filename="../../app/onboarding.py"></location>
             <source>{number} of {count}</source>
             <translation>第 {number} 步，共 {count} 步</translation>
-        </message>
-        <message>
-            <location filename="../../app/platform/files.py"></location>
-            <source>{file} is a device, not a file.</source>
-            <translation>{file} 是设备，不是文件。</translation>
-        </message>
-        <message>
-            <location filename="../../app/platform/files.py"></location>
-            <source>Choose another file.</source>
-            <translation>请选择其他文件。</translation>
-        </message>
-        <message>
-            <location filename="../../app/platform/files.py"></location>
-            <source>The path of {file} is too long.</source>
-            <translation>{file} 的路径过长。</translation>
-        </message>
-        <message>
-            <location filename="../../app/platform/files.py"></location>
-            <source>Move the file to another folder or shorten its name.</source>
-            <translation>把文件移到其他文件夹，或缩短文件名。</translation>
-        </message>
-        <message>
-            <location filename="../../app/platform/files.py"></location>
-            <source>{file} is a folder.</source>
-            <translation>{file} 是文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../app/platform/files.py"></location>
-            <source>Attach single files.</source>
-            <translation>只添加单个文件。</translation>
-        </message>
-        <message>
-            <location filename="../../app/platform/files.py"></location>
-            <source>{file} no longer exists.</source>
-            <translation>{file} 已不存在。</translation>
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>
@@ -5650,6 +5515,196 @@
             <translation>{name} 与 CPU 的计算结果不同：共享权重相差 {worst}。</translation>
         </message>
         <message>
+            <location filename="../../engine/documents/encoder.py"></location>
+            <source>The model that searches documents is missing.</source>
+            <translation>缺少用于搜索文档的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/encoder.py"></location>
+            <source>Reinstall the app.</source>
+            <translation>重新安装应用。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/encoder.py"></location>
+            <source>The model that searches documents is damaged.</source>
+            <translation>用于搜索文档的模型已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/indexer.py"></location>
+            <source>{file} can't be found.</source>
+            <translation>找不到 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/indexer.py"></location>
+            <source>It was moved or its disk is away. Attach it again.</source>
+            <translation>它已被移动，或所在磁盘未连接。重新添加。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/indexer.py"></location>
+            <source>No permission to read {file}.</source>
+            <translation>没有读取 {file} 的权限。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/indexer.py"></location>
+            <source>The folder has more than {count} files.</source>
+            <translation>文件夹中的文件超过 {count} 个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/indexer.py"></location>
+            <source>{file} is nested too deeply.</source>
+            <translation>{file} 的文件夹层级过深。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/indexer.py"></location>
+            <source>{file} is a link out of the folder.</source>
+            <translation>{file} 是指向文件夹外的链接。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/indexer.py"></location>
+            <source>Can't read {file}.</source>
+            <translation>无法读取 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/indexer.py"></location>
+            <source>Reading {file}</source>
+            <translation>正在读取 {file}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/indexer.py"></location>
+            <source>The folder has more text than can be searched.</source>
+            <translation>文件夹中的文本超出可搜索的量。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/indexer.py"></location>
+            <source>Indexing {file}</source>
+            <translation>正在索引 {file}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>{file} contains no text.</source>
+            <translation>{file} 中没有文本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>It may be a scan. Images can't be read.</source>
+            <translation>可能是扫描件，无法读取图片。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>The file is empty.</source>
+            <translation>文件为空。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>{file} is a device, not a file.</source>
+            <translation>{file} 是设备，不是文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Choose another file.</source>
+            <translation>请选择其他文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>The path of {file} is too long.</source>
+            <translation>{file} 的路径过长。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Move the file to another folder or shorten its name.</source>
+            <translation>把文件移到其他文件夹，或缩短文件名。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>{file} is a folder.</source>
+            <translation>{file} 是文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Attach single files.</source>
+            <translation>只添加单个文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>{file} no longer exists.</source>
+            <translation>{file} 已不存在。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Change its permissions or attach a copy.</source>
+            <translation>更改其权限，或添加一份副本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Check the file and its disk.</source>
+            <translation>请检查该文件及其所在磁盘。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>{file} isn't a text file.</source>
+            <translation>{file} 不是文本文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Text, code and PDF files can be attached.</source>
+            <translation>可以添加文本、代码和 PDF 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>{file} is password-protected.</source>
+            <translation>{file} 受密码保护。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Save it without a password, then attach it.</source>
+            <translation>另存为无密码的文件后再添加。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Reading {file} took too long.</source>
+            <translation>读取 {file} 耗时过长。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Attach fewer pages.</source>
+            <translation>只添加需要的页面。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Reading {file} needs too much memory.</source>
+            <translation>读取 {file} 占用内存过多。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Can't read {file} as a PDF.</source>
+            <translation>无法将 {file} 作为 PDF 读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Open it in a PDF viewer and copy the text you need.</source>
+            <translation>在 PDF 阅读器中打开，复制需要的文本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>{file} is too large ({size} MB).</source>
+            <translation>{file} 太大（{size} MB）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Attach a smaller part.</source>
+            <translation>只添加需要的部分。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>{file} is an image. Images can't be read yet.</source>
+            <translation>{file} 是图片，暂时无法读取图片。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/documents/reading.py"></location>
+            <source>Attach text, code or PDF files, or describe the image in words.</source>
+            <translation>可以添加文本、代码和 PDF 文件，或用文字描述图片内容。</translation>
+        </message>
+        <message>
             <location filename="../../engine/errors.py"></location>
             <source>Download the model again.</source>
             <translation>请重新下载模型。</translation>
@@ -8103,11 +8158,6 @@
             <location filename="../../engine/library/settings_file.py"></location>
             <source>Install that version to change these settings. Nothing was changed.</source>
             <translation>安装那个版本后即可更改。原设置没有改动。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/library/settings_file.py"></location>
-            <source>Can't read {file}.</source>
-            <translation>无法读取 {file}。</translation>
         </message>
         <message>
             <location filename="../../engine/library/settings_file.py"></location>

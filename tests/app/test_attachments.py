@@ -15,13 +15,14 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.attachments import controller, reading
+from app.attachments import controller
 from app.attachments.reading import read
 from app.chat.prompt_messages import first_read_message, prompt_messages, with_attachments
 from app.composer import LONG_PASTE
 from app.storage.records import Attachment, StoredMessage
 from app.transcript import notes
 from engine import protocol, regular_file
+from engine.documents import reading
 from tests.app.acts import Launch, ask, contents
 from tests.app.attachments_pdf import pdf
 from tests.app.conftest import close, engine_of

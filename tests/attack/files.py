@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from app.attachments import reading
 from app.export import import_chats
 from engine import regular_file
 from engine.calibration.evaluate import sequences
+from engine.documents import reading
 from engine.formats.checkpoint import Checkpoint, origin, small_files
 from engine.formats.opening import open_source
 from engine.formats.source import read_file

@@ -6,7 +6,7 @@ import zlib
 from functools import partial
 from pathlib import Path
 
-from app.attachments import reading
+from engine.documents import reading
 from tests.attack.case import Case
 from tests.attack.given import put, spoiled
 

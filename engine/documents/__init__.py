@@ -1,0 +1,1 @@
+"""Chat with documents: files and folders are cut into passages, indexed, and searched at each question."""
