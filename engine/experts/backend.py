@@ -9,8 +9,9 @@ from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 import torch
 from torch import Tensor
 
+from engine.kernels.native import GraphLayer, NativeKernel
 from engine.kernels.scratch_pool import SCRATCH
-from engine.native.op_graph import MOST_ROWS
+from engine.native.op_graph import MOST_ROWS, GraphStep, OpGraph
 
 T = TypeVar("T")
 
@@ -101,12 +102,45 @@ class Step:
         return cls(x, torch.zeros(tokens, k, dtype=torch.int64), torch.zeros(tokens, k), y)
 
 
+class GraphLayers:
+    """Ops of a few tokens, and what the experts behind each graph of them are asked, as native code takes them.
+
+    asked: by graph, the model's own layer index and what is asked for one token; None: no experts follow.
+    """
+
+    def __init__(
+        self, kernel: NativeKernel, graphs: Sequence[OpGraph], asked: Sequence[tuple[int, Step] | None]
+    ) -> None:
+        self.asked = tuple(asked)
+        self._kernel, self._graphs = kernel, tuple(graphs)  # these own the memory of the ops
+        self.packed = (GraphLayer * len(graphs))()
+        for at, graph in enumerate(graphs):
+            self.packed[at].ops, self.packed[at].n_ops = graph.address, graph.length
+            if (own := asked[at]) is not None:
+                layer = self.packed[at]
+                # Of several tokens, what the first is asked is where all of it begins.
+                layer.ids, layer.weights, layer.x, layer.y = own[1].addresses
+                layer.k = own[1].k
+
+    def run_one(self, at: int, step: GraphStep) -> int:
+        """Run this graph alone; returns its number. Raises what NativeKernel.run_graph raises."""
+        self._kernel.run_graph(self._graphs[at], step)
+        return at
+
+
 @runtime_checkable
 class Stepper(Protocol):
     """A backend with a short way for a few tokens."""
 
     def moe_step(self, layer: int, step: Step) -> None:
         """step.y = moe(layer, step.x, step.ids, step.weights), to the last bit."""
+
+    def run_layers(self, layers: GraphLayers, at: int, step: GraphStep) -> int:
+        """Run graph number `at`, and go on with experts and graphs as far as nothing has to be waited for.
+
+        Returns the number of the graph that ran last: the experts behind it have not been asked. GraphLayers.run_one
+        does for whoever goes no further.
+        """
 
 
 def stepper(backend: ExpertBackend) -> Stepper:
@@ -121,3 +155,7 @@ class _ByMoe:
     def moe_step(self, layer: int, step: Step) -> None:
         """See Stepper.moe_step."""
         step.y.copy_(self._backend.moe(layer, step.x, step.ids, step.weights))
+
+    def run_layers(self, layers: GraphLayers, at: int, step: GraphStep) -> int:
+        """See Stepper.run_layers."""
+        return layers.run_one(at, step)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.backend import Step
+from engine.experts.backend import GraphLayers, Step
 from engine.experts.cache.expert_cache import ExpertCache
 from engine.experts.cache.resident_table import ResidentTable
 from engine.experts.eam import EamCollection
@@ -31,6 +31,7 @@ from engine.experts.telemetry import NOT_PROFILED, ExpertSnapshot, ExpertTelemet
 from engine.kernels.activation import Activation
 from engine.kernels.native import NativeKernel
 from engine.kernels.scratch_pool import SCRATCH
+from engine.native.op_graph import GraphStep
 from engine.translatable import msg
 
 RouteListener = Callable[[int, Tensor, Tensor], None]
@@ -171,6 +172,27 @@ class ExpertRuntime:
                     self.table.layers[layer].learn(step)
             if self.upgrade and not self._thresholds.exact and not self.as_if_missing:
                 self._upgrader.layer_done()
+
+    def run_layers(self, layers: GraphLayers, at: int, step: GraphStep) -> int:
+        """See Stepper.run_layers. Raises UnderhillError as `moe` does."""
+        if step.tokens > 1:
+            self._stop_if_asked()
+        if self._is_followed(step.tokens):
+            return layers.run_one(at, step)
+        with self.pending.layer_lock:
+            return self._decode.run_layers(layers, at, step)
+
+    def _is_followed(self, tokens: int) -> bool:
+        """Whether somebody has to be told of each layer of so many tokens, or takes a part in it."""
+        if self.route_listener is not None or self._observer is not None:
+            return True
+        if self.card is not None and self.card.alive:
+            return True
+        if self.upgrade and not self._thresholds.exact and self._upgrader.waits:
+            return True
+        if tokens == 1:
+            return self.prefetch is not None and self.prefetch.awake
+        return self.given_listener is not None or self.as_if_missing or bool(self._pretended)
 
     def ran_on_card(self, layer: int, ids: Tensor, weights: Tensor) -> None:
         """A card has computed a layer of one token by itself. ids, weights: [1, K], copied here."""

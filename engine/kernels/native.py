@@ -57,6 +57,16 @@ class _Layout(ctypes.Structure):
     )
 
 
+class GraphLayer(ctypes.Structure):
+    """uh_graph_layer; its maker keeps alive what its addresses point to."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("ops", "experts", "ids", "weights", "x", "y")),
+        ("n_ops", ctypes.c_int32),
+        ("k", ctypes.c_int32),
+    )
+
+
 MOST_CHOSEN = 64  # experts per token that native code takes: UH_MOST_CHOSEN
 MOST_ASKED = MOST_CHOSEN * MOST_ROWS  # and by all tokens of a step: UH_MOST_ASKED
 
@@ -196,6 +206,7 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
     library.uh_heads_many.argtypes, library.uh_heads_many.restype = (pointer, pointer), None
     library.uh_run_graph.argtypes = (pointer, pointer, i32, pointer)
     library.uh_run_stretch.argtypes = (pointer, pointer, pointer)
+    library.uh_run_layers.argtypes = (pointer, pointer, i32, i32, pointer, pointer, ctypes.c_int64)
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
     library.uh_combine_some.argtypes, library.uh_combine_some.restype = (pointer, pointer, pointer, i32), None
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
@@ -421,6 +432,22 @@ class NativeKernel:
             failed = self._library.uh_run_graph(self._context, graph.address, graph.length, step.address)
         if failed:
             raise _no_memory()
+
+    def run_layers(
+        self, layers: ctypes.Array[GraphLayer], first: int, step: GraphStep, asked: StepArgs, *, patience: int
+    ) -> int:
+        """Run the ops of layer `first`, and go on as long as all experts are there, for at most `patience` nanoseconds.
+
+        The caller vouches that their memory has a row for each of the step's tokens. Returns the layer whose ops ran
+        last; what its experts are asked has not been answered. Raises UnderhillError(OUT_OF_MEMORY).
+        """
+        with self._lock:
+            ran: int = self._library.uh_run_layers(
+                self._context, layers, first, len(layers), step.address, asked.address, patience
+            )
+        if ran < 0:
+            raise _no_memory()
+        return ran
 
     def run_stretch(self, stretch: int, step: GraphStep) -> int:
         """Have a card compute layers of a single token (engine/cuda/stretches.py). stretch: address of a

@@ -22,13 +22,14 @@ import torch
 from torch import Tensor
 
 from engine.convert.expert_plan import find_experts
-from engine.experts.backend import Step
+from engine.experts.backend import GraphLayers, Step
 from engine.formats.checkpoint import Checkpoint
 from engine.models.compat.decoder import CompatDecoder
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
 from engine.models.layers.weight_format import WeightFormat
 from engine.native.memory import PAGE
+from engine.native.op_graph import GraphStep
 from engine.record.layout import ExpertSpec
 from tests.benchmarks.common import arguments, busy, conditions, emit, in_turns
 from tests.engine.experts.sources import MemorySource
@@ -49,6 +50,10 @@ class Nobody:
 
     def moe_step(self, layer: int, step: Step) -> None:
         """Whatever is there."""
+
+    def run_layers(self, layers: GraphLayers, at: int, step: GraphStep) -> int:
+        """One by one."""
+        return layers.run_one(at, step)
 
 
 Steps = dict[str, Callable[[], object]]

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "op_graph.h"
 #include "record.h"
 #include "selftest.h"
 
@@ -332,6 +333,19 @@ static void several(const variant *which) {
             }
             check(step.first[step.n] == tokens * K, "all slots");
             times += tokens;
+            float *again = floats((size_t)(tokens * 70));
+            const uh_row rows[UH_MOST_ROWS] = {{0}};
+            const uh_step of_all = {rows, 0, tokens};
+            const uh_graph_layer same = {NULL, &layer, ids, weights, x, again, 0, K}, none = {.n_ops = 0};
+            const uh_graph_layer layers[3] = {same, same, none};
+            check(uh_run_layers(context, layers, 0, 3, &of_all, &step, INT64_MAX / 2) == 2, "all layers in one call");
+            check(!memcmp(again, y, (size_t)(tokens * 70) * 4), "%d tokens: other bits than layer by layer", tokens);
+            check(uh_run_layers(context, layers, 1, 3, &of_all, &step, -1) == 1, "no patience: one graph");
+            check(uh_run_layers(context, layers, 0, 2, &of_all, &step, INT64_MAX / 2) == 1, "up to the last one's experts");
+            times += 3 * tokens; /* each of them twice, then the first of two */
+            experts[ids[0]].planes = 0;
+            check(!uh_run_layers(context, layers, 0, 3, &of_all, &step, INT64_MAX / 2), "one is not there");
+            experts[ids[0]].planes = planes;
             for (int token = 0; token < tokens; token++) {
                 uh_step_args alone = step_of(ids + token * K, weights + token * K, x + token * 70, one, 1, K);
                 uh_moe_if_resident(context, &layer, &alone);

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from engine.experts.backend import Step
+from engine.experts.backend import GraphLayers, Step
 from engine.experts.cache.expert_cache import ExpertCache
 from engine.experts.cache.resident_table import LayerTable, ResidentTable
 from engine.experts.execution.assistant import CardAssistant
@@ -30,6 +30,10 @@ from engine.kernels.native import (
     NativeKernel,
     StepArgs,
 )
+from engine.native.op_graph import GraphStep
+
+# Nanoseconds after which whoever wants the cache (the watch of memory, the panels) gets it, within a token if it must be.
+PATIENCE = 20_000_000
 
 
 class _CardFailed(Exception):
@@ -70,6 +74,26 @@ class DecodeExecutor:
         self._times = (ctypes.c_int64 * 3)()
         self._times_at = ctypes.addressof(self._times)
         self._out = torch.empty(0)
+        self._layers: GraphLayers | None = None  # that know where the experts are
+
+    def run_layers(self, layers: GraphLayers, at: int, step: GraphStep) -> int:
+        """See Stepper.run_layers. Nothing may have to be told of a layer, or of what is not read of it."""
+        if layers is not self._layers:
+            self._place(layers)
+        self._pending.commit_completed()
+        with self._cache.lock:  # what is found there must not be evicted before it has run
+            return self._kernel.run_layers(layers.packed, at, step, self._args, patience=PATIENCE)
+
+    def _place(self, layers: GraphLayers) -> None:
+        """Tell native code where each layer's experts are; of those that it does not take, nothing."""
+        for asked, packed in zip(layers.asked, layers.packed, strict=True):
+            if asked is not None and self._takes(self._table.layers[asked[0]], asked[1]) and self._cache.notes:
+                packed.experts = self._table.layers[asked[0]].address
+        self._layers = layers
+
+    @staticmethod
+    def _takes(experts: LayerTable, step: Step) -> bool:
+        return experts.uniform and experts.spec.hidden == step.hidden and step.k <= MOST_CHOSEN
 
     def run(self, layer: int, step: Step) -> bool:
         """Run the layer's experts into step.y, reading those that are missing; blocks until they are there.
@@ -79,7 +103,7 @@ class DecodeExecutor:
         Raises the UnderhillError of an expert that cannot be read; nothing is leased or pending for the step then.
         """
         experts = self._table.layers[layer]
-        if not experts.uniform or experts.spec.hidden != step.hidden or step.k > MOST_CHOSEN:
+        if not self._takes(experts, step):
             return False
         self._pending.commit_completed()
         self._args.set(step.addresses, step.tokens, step.k)

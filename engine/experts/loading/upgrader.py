@@ -33,6 +33,11 @@ class PrecisionUpgrader:
         if len(self._coarse) > MOST_REMEMBERED:
             del self._coarse[next(iter(self._coarse))]
 
+    @property
+    def waits(self) -> bool:
+        """Whether something has run coarse that may be raised: it is to be told of each layer."""
+        return bool(self._coarse)
+
     def layer_done(self) -> None:
         """Begin to raise an expert that this answer uses again and again, if the disk is idle.
 

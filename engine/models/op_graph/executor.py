@@ -7,7 +7,7 @@ from typing import Literal
 
 from torch import Tensor
 
-from engine.experts.backend import Step, Stepper
+from engine.experts.backend import GraphLayers, Step, Stepper
 from engine.kernels.native import NativeKernel
 from engine.models.layers.feed_forward import PerLayerInputs
 from engine.models.layers.layer import Layer
@@ -80,6 +80,11 @@ class GraphExecutor:
         self._kernel, self._experts = kernel, experts
         self._built = built  # owns the memory
         self._segments = tuple(built.segments)
+        self._layers = GraphLayers(
+            kernel,
+            [segment.graph for segment in self._segments],
+            [(segment.layer, segment.steps[0]) if segment.steps else None for segment in self._segments],
+        )
         self._rope_caches = tuple(built.rope_caches.values())
         self._angles = op_graph.OpGraph([op_graph.rope(t.frequencies, t.cosines, t.sines) for t in self._rope_caches])
         self._head = head
@@ -175,12 +180,11 @@ class GraphExecutor:
         return self._step
 
     def _run_layers(self, step: GraphStep) -> None:
-        run, ask, tokens = self._kernel.run_graph, self._experts.moe_step, step.tokens
-        run(self._angles, step)
+        experts, tokens = self._experts, step.tokens
+        self._kernel.run_graph(self._angles, step)
         ahead = self.run_ahead if tokens == 1 else None
         self._answered, at = False, 0
         while at < len(self._segments):
-            segment = self._segments[at]
             if ahead is not None:
                 asked = ahead(at, step)
                 if asked < 0:
@@ -189,11 +193,12 @@ class GraphExecutor:
                     self._answered = True
                     return
                 else:
-                    at, segment = asked, self._segments[asked]
+                    at = asked
             if ahead is None:
-                run(segment.graph, step)
+                at = experts.run_layers(self._layers, at, step)
+            segment = self._segments[at]
             if segment.steps:
-                ask(segment.layer, segment.steps[tokens - 1])
+                experts.moe_step(segment.layer, segment.steps[tokens - 1])
             at += 1
 
     def _run_head(self, step: GraphStep, first: int) -> Tensor:

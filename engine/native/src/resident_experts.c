@@ -4,6 +4,8 @@
 
 #include "context.h"
 #include "hobbit.h"
+#include "op_graph.h"
+#include "threads.h"
 
 /* An expert and a slot that chose it, in the order of the experts. */
 static int64_t pair_of(int64_t expert, int32_t slot) { return expert * UH_MOST_ASKED + slot; }
@@ -152,18 +154,51 @@ static int run_tokens(uh_context *context, const uh_resident_layer *layer, const
     return 0;
 }
 
-int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, uh_step_args *a) {
-    const int missing = uh_missing_experts(layer, a);
-    if (missing < 0) return missing;
+/* Whether one of the step's experts is a card's. */
+static int some_taken(const uh_step_args *a) {
+    for (int32_t i = 0; i < a->n; i++)
+        if (a->to_fetch[i] == UH_TAKEN) return 1;
+    return 0;
+}
+
+/* Count a listed step, and tell whoever learns from it. Returns the hits. */
+static int32_t note_step(const uh_resident_layer *layer, const uh_step_args *a) {
     const int32_t hits = record_lookup(layer, a);
     if (layer->policy) uh_hobbit_visit(layer->policy, layer, a);
     for (int32_t t = 0; layer->ranks && layer->t1 < 1.0 && t < a->tokens; t++)
         uh_ranks_learn(layer->ranks, a->weights + t * a->k, a->k, layer->t1, layer->t2);
-    if (missing) return UH_NOT_RESIDENT;
-    for (int32_t i = 0; i < a->n; i++)
-        if (a->to_fetch[i] == UH_TAKEN) return UH_NOT_RESIDENT;
+    return hits;
+}
+
+/* A listed step, all of whose experts are there. Returns the hits; -1: no memory. */
+static int run_resident(uh_context *context, const uh_resident_layer *layer, const uh_step_args *a, int32_t hits) {
     const int failed = a->tokens == 1 ? run_token(context, layer, a, hits) : run_tokens(context, layer, a);
     return failed ? -1 : hits;
+}
+
+int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, uh_step_args *a) {
+    const int missing = uh_missing_experts(layer, a);
+    if (missing < 0) return missing;
+    const int32_t hits = note_step(layer, a);
+    return missing || some_taken(a) ? UH_NOT_RESIDENT : run_resident(context, layer, a, hits);
+}
+
+int32_t uh_run_layers(uh_context *context, const uh_graph_layer *layers, int32_t first, int32_t n, const uh_step *step,
+                      uh_step_args *asked, int64_t patience) {
+    const int64_t end = uh_nanoseconds() + patience;
+    for (int32_t at = first;; at++) {
+        const uh_graph_layer *own = layers + at;
+        if (uh_run_graph(context, own->ops, own->n_ops, step)) return -1;
+        if (at == n - 1 || !own->experts || uh_nanoseconds() > end) return at;
+        asked->ids = own->ids;
+        asked->weights = own->weights;
+        asked->x = own->x;
+        asked->y = own->y;
+        asked->tokens = step->end;
+        asked->k = own->k;
+        if (uh_missing_experts(own->experts, asked) || some_taken(asked)) return at;
+        if (run_resident(context, own->experts, asked, note_step(own->experts, asked)) < 0) return -1;
+    }
 }
 
 int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const uh_step_args *a, const int32_t *ranks, int32_t n) {

@@ -12,11 +12,12 @@ from torch import Tensor
 from transformers import AutoConfig
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.backend import Step
+from engine.experts.backend import GraphLayers, Step
 from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder
 from engine.models.layers import state as state_module
 from engine.models.layers.weight_format import WeightFormat
+from engine.native.op_graph import GraphStep
 from engine.translatable import translated
 from tests.engine.models.families.test_plain_attention import CASES, COMMON
 from tests.engine.models.families.tiny import FAMILIES, tiny
@@ -184,6 +185,9 @@ class SteppingExperts(ReferenceExperts):
 
     def moe_step(self, layer: int, step: Step) -> None:
         step.y.copy_(super().moe(layer, step.x, step.ids, step.weights))
+
+    def run_layers(self, layers: GraphLayers, at: int, step: GraphStep) -> int:
+        return layers.run_one(at, step)
 
     def moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
         assert len(x) > 1, "the short way was not taken"
