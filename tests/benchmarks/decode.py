@@ -12,7 +12,7 @@ token's bytes takes at the roof, or, of a prompt, reading every weight once: far
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
@@ -28,7 +28,7 @@ from tests.random_models.tokens import stream
 CONTEXT = 2048
 PROMPT = 512  # tokens that warm up
 TRIAL = 16  # tokens with which the peer's variants are compared
-STEPS = 2  # passes of each size in a turn
+STEPS = 4  # passes of each size in a turn
 
 
 def best_peer(
@@ -53,20 +53,27 @@ def best_peer(
 
 
 def rows(args: argparse.Namespace, ours: OursAlone, peer: Peer, roof: Roof, tokens: list[int]) -> dict[str, Any]:
-    """Milliseconds of a pass of so many tokens: ours, the peer's, and what reading its bytes takes at the roof."""
-    found: dict[str, Any] = {}
-    for size in args.rows:
-        mine, theirs, floors = [], [], []
-        for _ in range(args.repeats + 1):
+    """Milliseconds of a pass of so many tokens: ours, the peer's, and what reading its bytes takes at the roof.
+
+    The sizes take turns, since the roof moves within seconds; of_floor holds each turn against the roof beside it.
+    """
+    turns: dict[int, list[tuple[float, float, float]]] = {size: [] for size in args.rows}
+    for _ in range(args.repeats + 1):
+        for size, found in turns.items():
             part, tokens = tokens[: size * STEPS], tokens[size * STEPS :]
             before, rate = ours.counters(), roof.measure()
-            mine.append(1e3 * ours.steps(part, size) / STEPS)
+            mine = 1e3 * ours.steps(part, size) / STEPS
+            rate = (rate + roof.measure()) / 2
             asked = sum(ours.counters()[name] - before[name] for name in ("hits", "misses")) / STEPS
-            floors.append(1e3 * (ours.about["dense_bytes"] + asked * ours.about["expert_bytes"]) / rate)
-            theirs.append(1e3 * peer.decode(part, size) / STEPS)
-        a, b, floor = (median(times[1:]) for times in (mine, theirs, floors))
-        found[str(size)] = {"ours": a, "peer": b, "ratio": b / a, "floor": floor, "of_floor": a / floor}
-    return found
+            floor = 1e3 * (ours.about["dense_bytes"] + asked * ours.about["expert_bytes"]) / rate
+            found.append((mine, 1e3 * peer.decode(part, size) / STEPS, floor))
+    return {str(size): _middle(found[1:]) for size, found in turns.items()}
+
+
+def _middle(turns: Sequence[tuple[float, float, float]]) -> dict[str, float]:
+    a, b, floor = (median(times) for times in zip(*turns, strict=True))
+    ratio, of_floor = median(b / a for a, b, _ in turns), median(a / floor for a, _, floor in turns)
+    return {"ours": a, "peer": b, "ratio": ratio, "floor": floor, "of_floor": of_floor}
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any]:
