@@ -32,7 +32,7 @@ from engine.kernels.native import (
 )
 from engine.native.op_graph import GraphStep
 
-# Nanoseconds after which whoever wants the cache (the watch of memory, the panels) gets it, within a token if it must be.
+# Nanoseconds after which whoever wants the cache (the watch of memory, the panels) gets it, in the middle of a token.
 PATIENCE = 20_000_000
 
 

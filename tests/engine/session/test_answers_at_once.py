@@ -13,7 +13,7 @@ from torch import Tensor
 
 from engine.calibration.calibrator import open_calibrated
 from engine.errors import Kind, UnderhillError
-from engine.experts.backend import Step
+from engine.experts.backend import GraphLayers, Step
 from engine.generation.context import PromptPart
 from engine.generation.messages import AnswerOptions, Message, Stats
 from engine.generation.sampling import Sampling
@@ -274,6 +274,7 @@ def test_a_disk_that_fails_ends_those_that_needed_it(tight: Session, monkeypatch
         works(layer, step)
 
     monkeypatch.setattr(tight.runtime, "moe_step", broken)
+    monkeypatch.setattr(tight.runtime, "run_layers", GraphLayers.run_one)  # so that each layer asks
     finish(tight)
     with pytest.raises(UnderhillError) as failed:
         made[0].result()
