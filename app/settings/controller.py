@@ -12,6 +12,7 @@ from app.backend import Models, Network, team_key
 from app.chat.conversation import Conversation
 from app.i18n.translate import sentences
 from app.local_server import ServerControl
+from app.recordings.controller import RecordingsController
 from app.settings.dialog import SettingsDialog
 from app.settings.pages import SharedSettingsPage
 from app.settings.preferences import Preferences, WindowState
@@ -108,6 +109,7 @@ class SettingsController(QObject):
         self._page = 0  # that was open last
         self._recommended_for = ""  # model that the recommended values were last asked for, '' for none
         self._place = QByteArray()  # where the dialog was put, and how large it was made
+        self.recordings = RecordingsController(shell, theme, known)
         known.loaded.connect(self._model_loaded)
 
     @Slot()
@@ -131,6 +133,7 @@ class SettingsController(QObject):
         dialog.reload_button.clicked.connect(self._reload)
         dialog.finished.connect(self._closed)
         dialog.measure.requested.connect(self._calibrate)
+        dialog.recordings.clicked.connect(self.recordings.open)
         dialog.server.follow(self._server)
         dialog.server.chosen.connect(self._set_server)
         self._dialog, self._shared = dialog, SharedSettingsController(dialog.shared, self._models, self._network.take)
@@ -175,6 +178,7 @@ class SettingsController(QObject):
 
     def close(self) -> None:
         """Close the dialog with the window."""
+        self.recordings.close()
         if self._dialog is not None:
             self._dialog.reject()
 

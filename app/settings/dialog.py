@@ -229,6 +229,10 @@ class SettingsDialog(QDialog):
             if setting.name == "dial":
                 self.measure = MeasureRow(page)
                 page.add_extra(self.measure, tr("measure quality calibrate loss kl speed", about="words of the search"))
+            if setting.name == "policy":
+                self.recordings = make_button(tr("Recordings…"), page, auto_default=False)
+                words = tr("recording trace replay timeline cache policies hit rate", about="words of the search")
+                page.add_extra(self.recordings, words, advanced=True)
             if setting.name == "t2":
                 self.scores = ScoresPanel(self._theme, page)
                 self.scores.picture.cut.connect(self._cut)

@@ -32,7 +32,8 @@ LEARN_MORE: Mapping[str, str] = {
     "low": tr_noop("Used by Balanced, Fast and HOBBIT for experts that score between T1 and T2."),
     "policy": tr_noop(
         "HOBBIT weighs recency, frequency, precision and distance. LRU and LFU drop what was used longest ago"
-        " or least. The other two follow the papers they are named after."
+        " or least. The other two follow the papers they are named after. Recordings compares all of them on "
+        "your own chats."
     ),
     "policy_weights": tr_noop("Fitted weights are found on this model while it is idle, and suit it best."),
     "prefetch": tr_noop(

@@ -22,15 +22,12 @@ from engine.cli.documents import Documents
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, say
 from engine.errors import Kind, UnderhillError
-from engine.experts.precision import full_tier
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.sandbox import stoppable
 from engine.session import Session
-from engine.store.manifest import fingerprint
-from engine.tracing.recorder import Recorder
+from engine.session.trace_replay import recorder_of
 from engine.tracing.timeline import Timeline
-from engine.tracing.trace import TraceConditions
 from engine.translatable import msg, system_reason
 
 _OVER = b"\0"  # no signal has that number
@@ -69,24 +66,12 @@ def interrupts(first: Callable[[], None], second: Callable[[], None]) -> Iterato
         theirs.close()
 
 
-class Recording:
+class TraceFile:
     """Writes the routing of a chat to a file after every answer; a disk that refuses does not end the chat."""
 
     def __init__(self, session: Session, file: Path) -> None:
         self._file = file
-        spec = session.store.spec(session.store.layers[0])
-        tier = full_tier(spec, session.plan.tier)
-        dial, mark = str(session.settings["dial"]), fingerprint(session.store.path)
-        known = TraceConditions(
-            model=session.card.title,
-            dial=dial,
-            thresholds=session.thresholds,
-            tier=tier,
-            spec=spec,
-            fingerprint=mark,
-            low=session.low,
-        )
-        self.recorder = Recorder(session.store.layers, session.card.experts, known)
+        self.recorder = recorder_of(session)
         self.failed = False
 
     def answered(self) -> bool:
@@ -101,12 +86,12 @@ class Recording:
 
 
 @contextmanager
-def recording(session: Session, file: str | None) -> Iterator[Recording | None]:
+def recording(session: Session, file: str | None) -> Iterator[TraceFile | None]:
     """Record the routing of what goes on inside."""
     if file is None:
         yield None
         return
-    made = Recording(session, Path(file))
+    made = TraceFile(session, Path(file))
     with session.listening(made.recorder, made.recorder.begin_pass):
         yield made
     if made.recorder.passes and not made.failed:
@@ -233,7 +218,7 @@ class _Turn:
         )
 
 
-def _once(turn: _Turn, system: list[Message], kept: Recording | None) -> int:
+def _once(turn: _Turn, system: list[Message], kept: TraceFile | None) -> int:
     args = turn.args
     prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
     with Terminal(show=not args.json, progress=sys.stderr.isatty()) as terminal:
@@ -249,7 +234,7 @@ def _once(turn: _Turn, system: list[Message], kept: Recording | None) -> int:
     return 130 if stats.finish == "cancelled" else 0
 
 
-def _converse(turn: _Turn, system: list[Message], kept: Recording | None) -> int:
+def _converse(turn: _Turn, system: list[Message], kept: TraceFile | None) -> int:
     card = turn.session.card
     say(f"{card.title}: {card.parameters / 1e6:,.0f} M parameters, {card.experts} experts in {card.moe_layers} layers.")
     for sentence in (card.note, *card.plan):

@@ -12,15 +12,10 @@ from typing import Any
 
 from engine.cli.output import ProgressBar, gb, say, table
 from engine.errors import Kind, UnderhillError
-from engine.experts.policies import DEFAULT
-from engine.experts.precision import EXACT, Thresholds
-from engine.library import library
-from engine.session import policy_weights, routing_history
-from engine.session.thresholds import UNCALIBRATED, thresholds_of
-from engine.store.manifest import fingerprint
+from engine.session.trace_replay import prepare_replay
 from engine.tracing.recall import recall
 from engine.tracing.replay import BELADY, BOUND, Replay, Replayer, chart, compare, rows_of
-from engine.tracing.trace import Trace, load
+from engine.tracing.trace import load
 from engine.translatable import msg
 
 
@@ -31,12 +26,7 @@ def run_trace(args: argparse.Namespace) -> int:
         trace = trace.first(args.tokens)
     if args.one_by_one:
         trace = trace.one_by_one()
-    store = _store_of(trace)
-    dial = trace.conditions.dial if args.dial == "recorded" else args.dial
-    own = {} if store is None else policy_weights.read(store)
-    weights = own[dial].weights if dial in own else DEFAULT
-    past = None if store is None else routing_history.collection_of(store, len(trace.layers), trace.experts)
-    replayer = Replayer(trace, _thresholds(trace, args.dial, store), weights, collection=past)
+    replayer, fitted, matrices = prepare_replay(trace, args.dial)
     bar = ProgressBar(sys.stderr.isatty())
     found = compare(replayer, args.cache, lambda done, total: bar.show("Replaying", done, total, "replays"))
     bar.close()
@@ -44,7 +34,7 @@ def run_trace(args: argparse.Namespace) -> int:
     if args.plot is not None:
         _write(Path(args.plot), _plot(replayer, found))
     if args.json:
-        about = {**_about(replayer), "fitted": dial in own, "matrices": 0 if past is None else len(past)}
+        about = {**_about(replayer), "fitted": fitted, "matrices": matrices}
         print(json.dumps({**about, "replays": [asdict(r) for r in found], "predictors": predicted}))
         return 0
     about = _about(replayer)
@@ -52,8 +42,8 @@ def run_trace(args: argparse.Namespace) -> int:
         f"{about['tokens']} tokens in {about['sequences']} sequences, {about['layers']} layers of {about['experts']} "
         f"experts of {gb(replayer.sizes.full)}, T1 {replayer.thresholds.t1:g}, T2 {replayer.thresholds.t2:g}."
     )
-    print(_FITTED if dial in own else _UNFITTED)
-    print(_MATRICES.format(len(past)) if past else _NO_MATRICES)
+    print(_FITTED if fitted else _UNFITTED)
+    print(_MATRICES.format(matrices) if matrices else _NO_MATRICES)
     names = rows_of(replayer.thresholds)
     for title, cell in _TABLES:
         print(f"\n{title}")
@@ -110,25 +100,9 @@ def _about(replayer: Replayer) -> dict[str, object]:
     }
 
 
-def _thresholds(trace: Trace, dial: str, store: Path | None) -> Thresholds:
-    if dial == "recorded":
-        return trace.conditions.thresholds
-    if store is None:
-        return EXACT if dial == "exact" else UNCALIBRATED[dial]
-    return thresholds_of(store, dial)
-
-
-def _store_of(trace: Trace) -> Path | None:
-    """The model that the trace was recorded of, where it is in the library still."""
-    mark = trace.conditions.fingerprint
-    return next((path for path in library.models() if fingerprint(path) == mark), None) if mark else None
-
-
 def _plot(replayer: Replayer, found: Sequence[Replay]) -> str:
     """Bytes read as a share of those that would be read without a cache."""
-    visits = replayer.visits
-    wanted = (0, replayer.sizes.coarse, replayer.sizes.full)
-    without = max(1, sum(wanted[demand] for visit in visits for demand in visit.demands))
+    without = replayer.bytes_without_cache
     lines = {
         name: [(r.share, min(1.0, r.bytes_read / without)) for r in found if r.policy == name]
         for name in rows_of(replayer.thresholds)

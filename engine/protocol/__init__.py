@@ -60,6 +60,7 @@ from engine.protocol.compare_commands import *
 from engine.protocol.document_commands import *
 from engine.protocol.events import *
 from engine.protocol.library_commands import *
+from engine.protocol.recording_commands import *
 from engine.protocol.server_commands import *
 from engine.protocol.team_commands import *
 from engine.teams.definition import (

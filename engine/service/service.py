@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from engine import protocol, settings
 from engine.errors import Kind, UnderhillError
 from engine.generation import model_files
-from engine.service import documents, questions, teams
+from engine.service import documents, questions, recordings, teams
 from engine.service.answering import Answering
 from engine.service.command_worker import CommandWorker, EngineClosed
 from engine.service.comparing import COMPARING, Comparing
@@ -23,6 +23,7 @@ from engine.service.library_worker import LONG, QUICK, LibraryWorker
 from engine.service.lowerer import LOWERING, Lowerer
 from engine.service.model_manager import ModelManager
 from engine.service.open_model import OpenModel
+from engine.service.recordings import RECORDING, REPLAYING, Recordings
 from engine.service.request_queue import RequestQueue
 from engine.service.teams import TEAMS, TeamAnswer
 from engine.service.transfers import TRANSFERS, Transfers
@@ -94,6 +95,12 @@ class Service:
             "passages", documents_worker.find, self._emit, needs=documents.NEEDS,
             idle=documents_worker.library.release, pulse=documents.IDLE,
         )  # fmt: skip
+        self._recordings = Recordings()
+        self._replays = CommandWorker("replays", self._replay, self._emit, needs=NEEDS)
+        # What Stop stops, and what ends first; the model last, as others borrow it.
+        self._workers = (
+            self._hub, self._catalogue, self._replays, self._library, self._documents, self._passages, self._model,
+        )  # fmt: skip
         self._halt = CommandWorker("stop", self._on_stop, self._emit)
         light = (protocol.Watch, protocol.Shutdown)
         self._control = CommandWorker(
@@ -109,17 +116,10 @@ class Service:
             (self._halt, (protocol.Stop, protocol.Ping)),
             (
                 self._control,
-                (
-                    protocol.Watch,
-                    protocol.ListModels,
-                    protocol.CountTokens,
-                    protocol.RecommendSettings,
-                    *light,
-                    *QUICK,
-                    *TRANSFERS,
-                    *TEAMS,
-                ),
+                (protocol.ListModels, protocol.CountTokens, protocol.RecommendSettings, *light, *QUICK),
             ),
+            (self._control, (*TRANSFERS, *TEAMS, *RECORDING)),
+            (self._replays, REPLAYING),
             (self._library, LONG),
             (self._hub, ASKING),
             (self._documents, documents.INDEXING),
@@ -164,8 +164,7 @@ class Service:
 
     def _on_stop(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         if isinstance(command, protocol.Stop):
-            workers = (self._model, self._library, self._hub, self._catalogue, self._documents, self._passages)
-            return any(worker.cancel(command.target) for worker in workers)
+            return any(worker.cancel(command.target) for worker in self._workers)
         session = self.session
         return 0 if session is None else session.beat()
 
@@ -189,6 +188,8 @@ class Service:
                 return self._transfers.answer(command)
             case _ if isinstance(command, TEAMS):
                 return teams.answer(command)
+            case _ if isinstance(command, RECORDING):
+                return self._recordings.answer(command, self.session)
             case _:
                 return self._library_worker.answer(command)
         return None
@@ -202,13 +203,15 @@ class Service:
             return questions.unavailable_choices()
         return self._hub_worker.catalogue(command, cancelled)
 
+    def _replay(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
+        return recordings.work(command, self._library_worker.reporter(command, cancelled, "replays"), cancelled)
+
     def _shut_down(self) -> None:
         self._hub_worker.go_offline()
-        workers = (self._hub, self._catalogue, self._library, self._documents, self._passages, self._model)
-        for worker in workers:
+        for worker in self._workers:
             worker.close()
         self._transfers.close()
-        for worker in workers:
+        for worker in self._workers:
             worker.join()
         self._release()
         self._halt.close()
@@ -409,7 +412,7 @@ class Service:
         if self._ready(command) is None:
             self._answering.drain()  # what is opened may take the place of a model that answers
         opened = self._asked(command, cancelled)
-        with self.models.answering(opened, self._chain(command)):
+        with self.models.answering(opened, self._chain(command)), self._recordings.listening(opened.session):
             return self._answering.answer(command, opened.session, cancelled, emit)
 
     def _chain(self, command: protocol.Generate) -> list[str]:

@@ -23,7 +23,15 @@ class Recorder:
     next tokens, whatever they are, of the sequence that goes on.
     """
 
-    def __init__(self, layers: tuple[int, ...], experts: int, conditions: TraceConditions | None = None) -> None:
+    def __init__(
+        self,
+        layers: tuple[int, ...],
+        experts: int,
+        conditions: TraceConditions | None = None,
+        most: int | None = None,
+    ) -> None:
+        """most: passes after which nothing more is recorded; each takes some 350 bytes a layer."""
+        self._most = most
         self._layers = layers
         self._experts = experts
         self._conditions = conditions or TraceConditions()
@@ -40,6 +48,16 @@ class Recorder:
     def passes(self) -> int:
         """Whole passes so far."""
         return len(self._done)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of whole passes so far."""
+        return sum(map(len, self._tokens))
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more is recorded."""
+        return self._most is not None and self.passes >= self._most
 
     def keep(self, passes: int) -> None:
         """Forget all but the first so many passes: of a text that broke off."""
@@ -58,6 +76,8 @@ class Recorder:
 
     def __call__(self, layer: int, ids: Tensor, weights: Tensor) -> None:
         """Note a layer's choice. ids: [T, K] int64. weights: [T, K] float32."""
+        if self.full:
+            return
         if layer == self._layers[0]:
             self._pass = []
         if len(self._pass) >= len(self._layers) or layer != self._layers[len(self._pass)]:

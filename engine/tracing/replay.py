@@ -70,6 +70,12 @@ class Replayer:
         self._weights = weights
         self._collection = collection
 
+    @property
+    def bytes_without_cache(self) -> int:
+        """Bytes that would be read if every use were a miss; at least 1."""
+        wanted = (0, self.sizes.coarse, self.sizes.full)
+        return max(1, sum(wanted[demand] for visit in self.visits for demand in visit.demands))
+
     def capacity(self, share: float) -> int:
         """Bytes of this share of all experts at full precision, at least one expert."""
         experts = max(1, round(len(self.trace.layers) * self.trace.experts * share))

@@ -2570,6 +2570,253 @@
             <translation>没有能打开 {link} 的程序</translation>
         </message>
         <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Best possible</source>
+            <translation>理论最佳</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Lower bound</source>
+            <translation>下限</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Attention</source>
+            <translation>注意力</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Experts</source>
+            <translation>专家</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Waiting</source>
+            <translation>正在等待</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Disk reads</source>
+            <translation>磁盘读取</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>needed now</source>
+            <translation>立即需要</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>to full precision</source>
+            <translation>补全精度</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>prefetched</source>
+            <translation>预取</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Cache policies by cache size</source>
+            <translation>各缓存大小下的缓存策略</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Experts kept in memory</source>
+            <translation>内存中的专家</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Seconds of each step</source>
+            <translation>每一步的耗时</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Prompt, {count:,} tokens</source>
+            <translation>提示词，{count:,} 词元</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Step {number:,} of {total:,}</source>
+            <translation>第 {number:,} 步，共 {total:,} 步</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>{what}: {ms} ms</source>
+            <translation>{what}：{ms} 毫秒</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Timeline of one step</source>
+            <translation>单步时间线</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>0 ms</source>
+            <translation>0 毫秒</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>{ms} ms</source>
+            <translation>{ms} 毫秒</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>Expert {layer}.{expert}: {size}, {kind}, {ms} ms</source>
+            <translation>专家 {layer}.{expert}：{size}，{kind}，{ms} 毫秒</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/charts.py"></location>
+            <source>{what}, layer {layer}: {ms} ms</source>
+            <translation>{what}，第 {layer} 层：{ms} 毫秒</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/controller.py"></location>
+            <source>Delete this recording?</source>
+            <translation>删除此记录？</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/controller.py"></location>
+            <source>It can't be restored.</source>
+            <translation>删除后无法恢复。</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Quality</source>
+            <translation>质量</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>As recorded</source>
+            <translation>与记录时相同</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Shown</source>
+            <translation>显示内容</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Hit rate</source>
+            <translation>命中率</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Read from disk</source>
+            <translation>磁盘读取</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Compare cache policies</source>
+            <translation>比较缓存策略</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Replaying</source>
+            <translation>正在重放</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Replays the recording with each cache policy at several cache sizes.</source>
+            <translation>用每种缓存策略在几种缓存大小下重放此记录。</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>HOBBIT uses the weights fitted to this model.</source>
+            <translation>HOBBIT 使用为此模型拟合的权重。</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>{count:,} tokens replayed.</source>
+            <translation>已重放 {count:,} 个词元。</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>{number:.1f}%</source>
+            <translation>{number:.1f}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Previous</source>
+            <translation>上一步</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Next</source>
+            <translation>下一步</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>{step}. Attention {layers} ms, experts {experts} ms, waiting {waited} ms. Read: {read}</source>
+            <translation>{step}。注意力 {layers} 毫秒，专家 {experts} 毫秒，等待 {waited} 毫秒。读取：{read}</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Recordings</source>
+            <translation>记录</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Record answers to compare cache policies on them and to see what each step read, computed and waited for. A recording holds the tokens of those chats.</source>
+            <translation>记录回答过程，以比较缓存策略，并查看每一步读取、计算和等待了什么。记录中包含这些对话的词元。</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Start recording</source>
+            <translation>开始记录</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Show folder</source>
+            <translation>显示文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Delete…</source>
+            <translation>删除…</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>No recordings yet. Start one and send a message.</source>
+            <translation>还没有记录。开始记录后发送一条消息。</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>View</source>
+            <translation>视图</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Cache policies</source>
+            <translation>缓存策略</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Timeline</source>
+            <translation>时间线</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Stop recording</source>
+            <translation>停止记录</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Recording: {count:,} tokens so far</source>
+            <translation>正在记录：已有 {count:,} 个词元</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Recording starts with the next answer</source>
+            <translation>从下一个回答开始记录</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>%n tokens</source>
+            <translation>
+                <numerusform>%n 词元</numerusform>
+            </translation>
+        </message>
+        <message>
             <location filename="../../app/settings/dialog.py"></location>
             <source>Generation</source>
             <translation>生成</translation>
@@ -2654,6 +2901,17 @@
             <source>measure quality calibrate loss kl speed</source>
             <comment>words of the search</comment>
             <translation>测量 质量 校准 损失 kl 速度</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/dialog.py"></location>
+            <source>Recordings…</source>
+            <translation>记录…</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/dialog.py"></location>
+            <source>recording trace replay timeline cache policies hit rate</source>
+            <comment>words of the search</comment>
+            <translation>记录 跟踪 重放 时间线 缓存 策略 命中率</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -2811,8 +3069,8 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
-            <source>HOBBIT weighs recency, frequency, precision and distance. LRU and LFU drop what was used longest ago or least. The other two follow the papers they are named after.</source>
-            <translation>HOBBIT 综合考虑时近度、频率、精度和距离。LRU 和 LFU 淘汰最久未用或最少使用的专家。另外两种遵循同名论文。</translation>
+            <source>HOBBIT weighs recency, frequency, precision and distance. LRU and LFU drop what was used longest ago or least. The other two follow the papers they are named after. Recordings compares all of them on your own chats.</source>
+            <translation>HOBBIT 综合考虑时近度、频率、精度和距离。LRU 和 LFU 淘汰最久未用或最少使用的专家。另外两种遵循同名论文。“记录”可在你自己的对话上比较所有策略。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -3187,11 +3445,6 @@
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>Waiting</source>
-            <translation>正在等待</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/server_page.py"></location>
             <source>Reading the prompt</source>
             <translation>读取提示词</translation>
         </message>
@@ -3371,13 +3624,6 @@
             <location filename="../../app/settings/server_page.py"></location>
             <source>{client}, model {model}, {path}</source>
             <translation>{client}，模型 {model}，{path}</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/settings/server_page.py"></location>
-            <source>%n tokens</source>
-            <translation>
-                <numerusform>%n 词元</numerusform>
-            </translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -4255,11 +4501,6 @@
         </message>
         <message>
             <location filename="../../app/telemetry/docks.py"></location>
-            <source>Experts</source>
-            <translation>专家</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/docks.py"></location>
             <source>{title} panel</source>
             <translation>“{title}”面板</translation>
         </message>
@@ -4504,11 +4745,6 @@
             <location filename="../../app/telemetry/figures_panel.py"></location>
             <source>Prompt processing</source>
             <translation>处理提示词</translation>
-        </message>
-        <message>
-            <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>Disk reads</source>
-            <translation>磁盘读取</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
@@ -9130,14 +9366,49 @@
             <translation>正在校验</translation>
         </message>
         <message>
-            <location filename="../../engine/service/service.py"></location>
+            <location filename="../../engine/service/recordings.py"></location>
+            <source>Recording ended: it can't be saved ({reason}).</source>
+            <translation>记录已结束：无法保存（{reason}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/recordings.py"></location>
+            <source>Recording ended after {passes} steps.</source>
+            <translation>记录在 {passes} 步后结束。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/recordings.py"></location>
             <source>No model loaded.</source>
             <translation>未加载模型。</translation>
         </message>
         <message>
-            <location filename="../../engine/service/service.py"></location>
+            <location filename="../../engine/service/recordings.py"></location>
             <source>Select a model first.</source>
             <translation>先选择模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/recordings.py"></location>
+            <source>Replaying</source>
+            <translation>正在重放</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/recordings.py"></location>
+            <source>The recording is gone.</source>
+            <translation>记录已不存在。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/recordings.py"></location>
+            <source>Record again.</source>
+            <translation>请重新记录。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/recordings.py"></location>
+            <source>The recording is damaged.</source>
+            <translation>记录已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/recordings.py"></location>
+            <source>There is no recording {name}.</source>
+            <translation>没有名为 {name} 的记录。</translation>
         </message>
         <message>
             <location filename="../../engine/service/teams.py"></location>
@@ -10173,11 +10444,6 @@
             <location filename="../../engine/tracing/trace.py"></location>
             <source>{path} is not a routing trace, or is damaged.</source>
             <translation>{path} 不是路由轨迹，或已损坏。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/tracing/trace.py"></location>
-            <source>Record again.</source>
-            <translation>请重新记录。</translation>
         </message>
         <message>
             <location filename="../../engine/tracing/trace.py"></location>

@@ -21,6 +21,7 @@ from engine.session.bottleneck import Pace, why
 from engine.session.prefetch_choice import BESIDE
 from engine.translatable import msg
 from tests.app.fake_hub import FITS, IN_MEMORY, FakeHub
+from tests.app.fake_recordings import FakeRecordings
 
 LAYERS, EXPERTS = 16, 32
 _SERVER = (
@@ -28,6 +29,10 @@ _SERVER = (
 )  # fmt: skip
 _SHARED = (
     protocol.ReadSettings, protocol.KeepSettings, protocol.KeepToken, protocol.ForgetToken, protocol.AskToken,
+)  # fmt: skip
+_RECORDING = (
+    protocol.StartRecording, protocol.StopRecording, protocol.ListRecordings, protocol.DeleteRecording,
+    protocol.ReplayRecording, protocol.ReadTimeline,
 )  # fmt: skip
 _FOLDERS = (protocol.AddFolder, protocol.ForgetFolder, protocol.ListFolders)
 BUILTIN = protocol.ModelCard(
@@ -155,6 +160,7 @@ class FakeEngine:
         self._counts = {"hits": 0, "misses": 0, "8": 0, "4": 0, "2": 0, "skipped": 0, "tokens": 0}
         self._last_telemetry = 0.0
         self.hub = FakeHub(on_event)
+        self.recordings = FakeRecordings()
         self._thread = threading.Thread(target=self._run, name="fake-engine")
         self._thread.start()
 
@@ -221,6 +227,8 @@ class FakeEngine:
             return self._measure_divergence(command)
         if isinstance(command, _SERVER):
             return protocol.Done(command.id, self._serve(command))
+        if isinstance(command, _RECORDING):
+            return protocol.Done(command.id, self.recordings.answer(command))
         if isinstance(command, protocol.Calibrate):
             return protocol.Done(command.id)
         if isinstance(command, protocol.RecommendSettings):

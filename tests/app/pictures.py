@@ -263,7 +263,7 @@ def _chinese(studio: Studio) -> None:
 def _built_in(studio: Studio) -> None:
     from engine import client
 
-    if studio.wanted and "built-in-model" not in studio.wanted:
+    if studio.wanted and not {"built-in-model", "recordings"} & set(studio.wanted):
         return
     underhill = studio.open(client.start_subprocess)
     underhill.conversation.sampling = {"temperature": 0.0, "max_tokens": 300}
@@ -274,6 +274,19 @@ def _built_in(studio: Studio) -> None:
         studio.wait(lambda: not underhill.conversation.working)
     studio.wait(least=0.6)
     studio.take("built-in-model")
+    underhill.models.load("builtin", {"cache_fraction": 0.25, "dial": "exact"})
+    studio.wait(lambda: underhill.models.state == "ready")
+    recordings = underhill.window.settings.recordings.open()
+    recordings.record_toggled.emit(True)
+    studio.wait(lambda: bool(recordings.state.text()))
+    underhill.conversation.send("Tell me a story about a brave dog.")
+    studio.wait(lambda: recordings.list.count() == 1)
+    recordings.record_toggled.emit(False)
+    studio.wait(lambda: not recordings.state.text())
+    recordings.replay.go.click()
+    studio.wait(lambda: recordings.replay.table.rowCount() > 0)
+    studio.take("recordings", recordings)
+    recordings.reject()
     studio.close()
 
 

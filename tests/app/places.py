@@ -22,6 +22,7 @@ from tests.app.acts import ask
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN, LARGE
 from tests.app.fake_hub import FOLDER, GB, QWEN
+from tests.app.fake_recordings import RECORDING
 
 THOUGHT = "<think>They say hello. I say hello, too.</think>Hello! What shall we talk about?"
 CARD = dataclasses.replace(LARGE, thinking=("off", "low", "high"), plain_thinking="high")
@@ -142,6 +143,22 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     window.navigator.show_chat()
 
 
+def _recordings(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog]]:
+    """The window of recordings with one that was replayed, and its timeline."""
+    engine_of(underhill).recordings.kept = (RECORDING,)
+    dialog = underhill.window.settings.recordings.open()
+    qtbot.waitUntil(lambda: dialog.list.count() == 1)
+    dialog.replay.go.click()
+    qtbot.waitUntil(lambda: dialog.replay.table.rowCount() > 0)
+    settle(qtbot, dialog)
+    yield "recordings: cache policies", dialog
+    dialog.tabs.setCurrentIndex(1)
+    qtbot.waitUntil(dialog.timeline.strip.isVisible)
+    settle(qtbot, dialog)
+    yield "recordings: timeline", dialog
+    dialog.reject()
+
+
 def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog]]:
     """Every dialog, after `pages`."""
     window = underhill.window
@@ -157,6 +174,7 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
                 window.server.make_key()
                 qtbot.waitUntil(lambda: settings.server.key.line.isVisible() and not window.server.busy)
             yield f"settings: {page.title}{', advanced' if advanced else ''}", settings
+    yield from _recordings(qtbot, underhill)
     settings.show_page(2)
     settings.scope.setCurrentIndex(settings.scope.findData(_CUT.name))
     for scroll in settings.findChildren(QScrollArea):  # which Tab has been through

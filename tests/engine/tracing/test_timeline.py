@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from engine.errors import UnderhillError
 from engine.experts.keys import ExpertKey, Urgency
 from engine.experts.runtime import ExpertRuntime
 from engine.record.layout import ExpertSpec
-from engine.tracing.timeline import EXPERTS, FIRST_READER, LAYERS, WAITS, Timeline, TimelineEvent
+from engine.tracing.timeline import EXPERTS, FIRST_READER, LAYERS, WAITS, Timeline, TimelineEvent, read
 from tests.engine.experts.sources import MemorySource
 from tests.waiting import LONGEST
 
@@ -133,3 +134,30 @@ def test_the_file_holds_complete_events_in_named_rows(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
         Timeline().save(tmp_path / "nowhere" / "timeline.json")
+
+
+def test_a_saved_timeline_knows_its_passes_and_leaves_out_what_lies_between_answers(tmp_path: Path) -> None:
+    timeline = Timeline()
+    began = time.perf_counter()
+
+    def run(tokens: int, at: float) -> None:
+        for layer, offset in ((0, 0.0), (1, 0.4)):
+            timeline.entered(layer, tokens, began + at + offset)
+            timeline.left(layer, began + at + offset + 0.3)
+
+    run(5, 1.0)
+    run(1, 2.0)
+    timeline.pause()  # the answer is over; the next begins much later
+    run(3, 60.0)
+    timeline.save(tmp_path / "t.json")
+    found = read(tmp_path / "t.json")
+    assert [tokens for _, tokens in found.passes] == [5, 1, 3]
+    assert found.seconds == pytest.approx((0.7, 1.0, 0.7))  # the second counts from the end of the first
+    assert [e.details["tokens"] for e in found.events_of(1)] == [1] * 4
+    few = Timeline(most=4)
+    few._began, few._left = began, None
+    for number in range(4):
+        few.entered(0, 1, began + number)
+        few.left(0, began + number + 0.5)
+    few.save(tmp_path / "few.json")
+    assert len(read(tmp_path / "few.json").passes) == 2  # whole ones alone
