@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QSplitter
 from app.backend import Models, Network
 from app.chat.conversation import Conversation
 from app.chat.header import Header
+from app.chat.titles import TitleWriter
 from app.controllers.chat_controller import ChatController
 from app.controllers.chat_navigator import ChatNavigator
 from app.controllers.chats_controller import ChatsController
@@ -131,6 +132,7 @@ class MainWindow(Shell):
             find=self.find_controller,
             folder=paths.folder,
         )
+        self.titles = TitleWriter(conversation, models, preferences.auto_titles, self)
         self.network = Network(models)
         self.server = ServerControl(
             models.link, preferences.server, lambda: (dict(preferences.engine), dict(preferences.models)), self
@@ -169,6 +171,7 @@ class MainWindow(Shell):
         self.team_requested.connect(self.model_controller.choose_team)
         self.setting_requested.connect(lambda name: self.settings.open().show_setting(name))
         self.server_requested.connect(self.settings.open_server)
+        self.settings.titles_changed.connect(self.titles.set_wanted)
         self.settings.new_chat_model_changed.connect(self.model_controller.follow_chat)
         self.library_requested.connect(self.library.show)
         self.engine_requested.connect(self.models.link.restart)

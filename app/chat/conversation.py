@@ -79,11 +79,11 @@ class Conversation(OpenChat):
         if chat.queue and not self.busy:  # what they waited for was cut short, or its end was not seen
             self._return_queue(chat.id, chat.queue)
 
-    def rename(self, chat_id: int, title: str) -> None:
-        """Set a title by hand."""
-        if self.chat is not None and self.chat.id == chat_id:
-            self.chat = dataclasses.replace(self.chat, title=title, title_by_hand=True)
-        self._database.submit(lambda store: store.set_title(chat_id, title, True), self._emit_chats_changed)
+    def rename(self, chat_id: int, title: str, *, by_hand: bool = True) -> None:
+        """Set a title; one that is not given by hand replaces none that is."""
+        if self.chat is not None and self.chat.id == chat_id and (by_hand or not self.chat.title_by_hand):
+            self.chat = dataclasses.replace(self.chat, title=title, title_by_hand=by_hand)
+        self._database.submit(lambda store: store.set_title(chat_id, title, by_hand), self._emit_chats_changed)
 
     def delete(self, chat_id: int) -> None:
         """Move a chat to the trash, stopping its answer."""

@@ -84,6 +84,7 @@ class SettingsController(QObject):
 
     new_chat_model_changed = Signal()
     language_changed = Signal()
+    titles_changed = Signal(bool)
 
     def __init__(
         self,
@@ -132,6 +133,7 @@ class SettingsController(QObject):
         dialog.advanced.clicked.connect(self._set_advanced)  # by hand: one that is shown once does not count
         dialog.reload_button.clicked.connect(self._reload)
         dialog.finished.connect(self._closed)
+        dialog.titles_toggled.connect(self._set_titles)
         dialog.measure.requested.connect(self._calibrate)
         dialog.recordings.clicked.connect(self.recordings.open)
         dialog.server.follow(self._server)
@@ -168,6 +170,12 @@ class SettingsController(QObject):
         self._state.save()
         if setting.name != "server_start":
             self._server.apply()
+
+    @Slot(bool)
+    def _set_titles(self, wanted: bool) -> None:
+        self._preferences.auto_titles = wanted
+        self._state.save()
+        self.titles_changed.emit(wanted)
 
     @Slot(bool)
     def _set_updates(self, allowed: bool) -> None:

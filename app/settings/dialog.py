@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from app.i18n.translate import tr, tr_noop
 from app.settings.editor import SettingEditor, value_text
 from app.settings.measure_row import MeasureRow
-from app.settings.pages import AppearancePage, SettingsPage, SharedSettingsPage
+from app.settings.pages import AppearancePage, SettingsPage, SharedSettingsPage, SwitchRow
 from app.settings.preferences import Preferences
 from app.settings.preset_cards import PresetCards
 from app.settings.scores import ScoresPanel, cuts_of, pushed_cuts
@@ -53,6 +53,7 @@ class SettingsDialog(QDialog):
     engine_changed = Signal(str, object, str)
     sampling_changed = Signal(str, object)
     all_reset = Signal()
+    titles_toggled = Signal(bool)  # whether the model writes titles for new chats
 
     def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -244,6 +245,14 @@ class SettingsDialog(QDialog):
             if setting.name == "memory_gb":
                 self.memory = MemoryBar(self._theme, page)
                 page.add_extra(self.memory, tr("memory cache limit ceiling free bar", about="words of the search"))
+        if group == "sampling":
+            self.titles = SwitchRow(
+                tr("Name new chats automatically"),
+                tr("The model writes a short title after the first answer, while nothing else is asked of it."), page,
+            )  # fmt: skip
+            self.titles.switch.setChecked(self._preferences.auto_titles)
+            self.titles.switch.toggled.connect(self.titles_toggled)
+            page.add_extra(self.titles, tr("titles names of chats automatic", about="words of the search"))
         return page
 
     # ---- what is in force -------------------------------------------------------------------------------------
@@ -413,6 +422,7 @@ class SettingsDialog(QDialog):
         self._list_models()
         self._fill()
         self.look.reset()
+        self.titles.switch.setChecked(True)
         self.server.reset()
         if any(not protocol.settings.ALL[name].live for name in held):
             self.need_reload(True)

@@ -126,6 +126,21 @@ def _row(control: QComboBox, parent: QWidget) -> QWidget:
     return row
 
 
+class SwitchRow(QWidget):
+    """A switch with what it is called and a sentence about it."""
+
+    def __init__(self, label: str, text: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        name = heading(label, self)
+        self.switch = QCheckBox(self)
+        self.switch.setObjectName("switch")
+        self.switch.setAccessibleName(label)
+        self.switch.setAccessibleDescription(text)
+        name.setBuddy(self.switch)
+        help_label = make_label(text, self, "muted", wrap=True)
+        vbox(hbox((name, 1), self.switch), help_label, parent=self, margins=(0, 9, 0, 9), spacing=3)
+
+
 class TokenEditor(QWidget):
     """Editor of the hub's access token, which is never shown. kept: the one that was typed in."""
 

@@ -2927,6 +2927,22 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
+            <source>Name new chats automatically</source>
+            <translation>自动命名新对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/dialog.py"></location>
+            <source>The model writes a short title after the first answer, while nothing else is asked of it.</source>
+            <translation>第一个回答之后，模型会在空闲时写一个简短的标题。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/dialog.py"></location>
+            <source>titles names of chats automatic</source>
+            <comment>words of the search</comment>
+            <translation>标题 名称 对话 自动 命名</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/dialog.py"></location>
             <source>{model} only</source>
             <translation>仅 {model}</translation>
         </message>
