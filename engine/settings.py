@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
-from engine.translatable import Translatable, joined, msg, translated
+from engine.translatable import Translatable, joined, msg, quoted, translated
 
 Value = bool | int | float | str | tuple[float, ...] | None
 
@@ -112,7 +112,7 @@ class Setting:
         )
         return UnderhillError(
             Kind.BAD_REQUEST,
-            msg("{label} can't be {value}.", label=translated(self.label), value=repr(value)),
+            msg("{label} can't be {value}.", label=translated(self.label), value=quoted(value)),
             msg("Use {allowed}.", allowed=allowed),
         )
 

@@ -110,4 +110,9 @@ def readable(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
+def quoted(value: object) -> str:
+    """What somebody typed, in quotes if it is text: what prints nothing is escaped, backslashes of paths are not."""
+    return repr(value).replace("\\\\", "\\")
+
+
 NO_TEXT = msg("")

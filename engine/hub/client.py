@@ -25,7 +25,7 @@ from engine import limits, settings
 from engine.errors import Kind, UnderhillError
 from engine.hub import errors, tokens
 from engine.library.entries import TokenState
-from engine.translatable import Translatable, msg
+from engine.translatable import Translatable, msg, quoted
 
 
 class AnswerBudget:
@@ -171,7 +171,7 @@ class Hub:
                 raise self._refused(cause.response, repo) from cause
             except HFValidationError as cause:
                 raise _bad(
-                    msg("{repo} isn't a model name.", repo=repr(repo)), msg("Names look like owner/model.")
+                    msg("{repo} isn't a model name.", repo=quoted(repo)), msg("Names look like owner/model.")
                 ) from cause
             except _NOT_AN_ANSWER as cause:
                 raise errors.nonsense(self.endpoint, msg("something that is not a hub's answer")) from cause
@@ -244,7 +244,7 @@ class Hub:
             return _Session(self)
         except (ValueError, httpx2.InvalidURL) as cause:
             raise _bad(
-                msg("{proxy} isn't a proxy URL.", proxy=repr(self.proxy)), msg("It starts with http://.")
+                msg("{proxy} isn't a proxy URL.", proxy=quoted(self.proxy)), msg("It starts with http://.")
             ) from cause
 
     def _proxy_of(self, url: str) -> str:
@@ -316,7 +316,7 @@ def checked(repo: str) -> str:
             if page
             else msg("Names look like owner/model.")
         )
-        raise _bad(msg("{repo} isn't a model name.", repo=repr(repo)), action)
+        raise _bad(msg("{repo} isn't a model name.", repo=quoted(repo)), action)
     return repo
 
 

@@ -17,7 +17,7 @@ from engine.library.home import BUILTIN, COPY, checked_name, home
 from engine.store import manifest as manifests
 from engine.store.journal import PARTIAL
 from engine.store.output import writing
-from engine.translatable import msg
+from engine.translatable import msg, quoted
 
 OWN = "default"  # how the setting writes the folder in Underhill's own data
 MARK = ".underhill-models"  # a file in every added folder: without it, an empty mount point is not that folder
@@ -45,7 +45,7 @@ def paths() -> tuple[Path, ...]:
     if relative is not None:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("The model folder {relative} isn't a full path.", relative=repr(str(relative))),
+            msg("The model folder {relative} isn't a full path.", relative=quoted(str(relative))),
             msg("Correct it in {file}.", file=settings_file.file()),
         )
     return tuple(dict.fromkeys((*named, own())))
@@ -176,7 +176,7 @@ def choose(text: str) -> None:
     if relative is not None:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("The model folder {relative} isn't a full path.", relative=repr(str(relative))),
+            msg("The model folder {relative} isn't a full path.", relative=quoted(str(relative))),
             msg("Start from the disk's root."),
         )
     for path in wanted:

@@ -10,7 +10,7 @@ import platformdirs
 from engine.errors import Kind, UnderhillError
 from engine.filesystem import OLD
 from engine.store.journal import PARTIAL
-from engine.translatable import msg
+from engine.translatable import msg, quoted
 
 HOME = "UNDERHILL_HOME"  # environment variable: where everything of Underhill lives instead of the usual place
 BUILTIN = "builtin"  # the model that comes with Underhill
@@ -41,7 +41,7 @@ def checked_name(name: str) -> str:
     ):
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            msg("A model can't be named {name}.", name=repr(name)),
+            msg("A model can't be named {name}.", name=quoted(name)),
             msg("Use letters, digits, spaces, - and _."),
         )
     return name

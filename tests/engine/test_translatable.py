@@ -22,6 +22,7 @@ from engine.translatable import (
     from_json,
     joined,
     msg,
+    quoted,
     readable,
     system_reason,
     translated,
@@ -104,3 +105,14 @@ def test_every_error_of_the_engine_is_given_messages() -> None:
         if isinstance(argument, (ast.Constant, ast.JoinedStr))
     ]
     assert bare == []
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (r"C:\models\new", r"'C:\models\new'"), ("some/where", "'some/where'"), ("a\x1b[2Jb\n", r"'a\x1b[2Jb\n'"),
+        ("it's", '"it\'s"'), (7, "7"), (None, "None"),
+    ],
+)  # fmt: skip
+def test_what_was_typed_is_quoted_with_its_backslashes_as_they_are(value: object, told: str) -> None:
+    assert quoted(value) == told
