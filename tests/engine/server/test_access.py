@@ -6,6 +6,7 @@ import contextlib
 import json
 import socket
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,8 @@ import psutil
 import pytest
 
 from engine import limits
-from engine.protocol import Failed, Kind, StartServer
+from engine.protocol import Done, Event, Failed, Kind, ServerChanged, StartServer, Stats
+from engine.server.bridge import EngineBridge
 from tests.engine.server.serving import Serving
 from tests.waiting import LONGEST
 
@@ -217,18 +219,36 @@ def test_a_thousand_connections_that_say_nothing_whole_take_no_memory_and_delay_
 def test_more_requests_than_may_wait_are_told_when_to_come_again(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The answers that are under way come to their end only once all others have been told."""
     monkeypatch.setattr(limits, "WAITING_REQUESTS", 2)
+    held: list[tuple[EngineBridge, Event]] = []
+    turn, told, deliver = threading.Lock(), threading.Event(), EngineBridge.deliver
+
+    def hold(bridge: EngineBridge, event: Event) -> None:
+        with turn:
+            if isinstance(event, Done) and isinstance(event.result, Stats) and not told.is_set():
+                held.append((bridge, event))
+            else:
+                deliver(bridge, event)
+
+    monkeypatch.setattr(EngineBridge, "deliver", hold)
+    serving.events.clear()
     url = f"{serving.url}/v1/chat/completions"
-    # One client for all: making one takes longer than an answer.
-    with ThreadPoolExecutor(8) as pool, httpx.Client(timeout=LONGEST) as client:
-        asked = {**ASK, "max_tokens": 60, "temperature": 0}
-        found = list(pool.map(lambda _: client.post(url, json=asked), range(8)))
-    assert {one.status_code for one in found} == {200, 429}
-    assert len({one.text for one in found if one.status_code == 200} | {"-"}) >= 2
-    for one in found:
-        if one.status_code == 429:
-            assert int(one.headers["retry-after"]) >= 1
-    assert 'outcome="overload"} 0' not in get(serving, "/metrics").text
+    with ThreadPoolExecutor(2) as pool:
+        try:
+            under_way = [pool.submit(httpx.post, url, json=ASK, timeout=LONGEST) for _ in range(2)]
+            serving.first(lambda e: isinstance(e, ServerChanged) and len(e.state.requests) == 2)
+            refused = [httpx.post(url, json=ASK, timeout=LONGEST) for _ in range(3)]
+        finally:
+            with turn:
+                told.set()
+                for bridge, event in held:
+                    deliver(bridge, event)
+        assert [one.result().status_code for one in under_way] == [200, 200]
+    for one in refused:
+        assert one.status_code == 429
+        assert int(one.headers["retry-after"]) >= 1
+    assert 'outcome="overload"} 3' in get(serving, "/metrics").text
 
 
 @pytest.mark.parametrize("stream", [True, False])
