@@ -45,7 +45,8 @@ int uh_linear(uh_context *context, const uh_matrix_view *view, const float *x, i
 
 int uh_linear_rows(uh_context *context, const uh_matrix_view *view, const float *x, int64_t x_stride, int32_t tokens,
                    float *y, int64_t y_stride) {
-    const int serial = (int64_t)view->rows * view->cols * tokens < UH_SERIAL_WEIGHTS;
+    const int64_t weights = (int64_t)view->rows * view->cols * tokens;
+    const int serial = weights * (view->kind >= 16 ? view->kind / 4 : 1) < UH_SERIAL_WEIGHTS; /* raw ones are longer */
     const int32_t cols = view->cols;
     uh_operand *operand = view->kind >= 16 ? &context->raw : &context->input;
     call c = {context, view, operand, x, y, x_stride, y_stride, tokens};
