@@ -212,7 +212,7 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
     # These keep it: a predictor's product and a look at a layer take a few microseconds.
     quick.uh_linear.argtypes = library.uh_linear.argtypes
-    quick.uh_missing_experts.argtypes = (pointer, pointer)
+    quick.uh_look_up.argtypes = (pointer, pointer)
     return library, quick
 
 
@@ -311,9 +311,12 @@ class NativeKernel:
             raise _no_memory()
         return ran
 
-    def missing_experts(self, layer: int, step: StepArgs) -> int:
-        """List a step's experts, and say how many have to be fetched; or NOT_DECIDED. Nothing is counted."""
-        found: int = self._quick.uh_missing_experts(layer, step.address)
+    def look_up(self, layer: int, step: StepArgs) -> int:
+        """List a step's experts, decide how precisely each is wanted, and say how many lack that; or NOT_DECIDED.
+
+        Nothing is counted.
+        """
+        found: int = self._quick.uh_look_up(layer, step.address)
         return found
 
     def moe_some(self, layer: int, step: StepArgs, ranks: int, n: int) -> None:

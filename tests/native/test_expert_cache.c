@@ -325,7 +325,7 @@ static void ahead(void) {
                 uint8_t high[2];
                 uh_step_args step = {.ids = ids, .weights = weights, .tokens = 1, .k = 2, .experts = listed,
                                      .first = first, .slots = slots, .to_fetch = needed, .high = high};
-                check(uh_missing_experts(layers + row, &step) >= 0, "decided");
+                check(uh_look_up(layers + row, &step) >= 0, "decided");
                 uh_hobbit_note(&hobbit, row, used, NULL, 2, 1);
                 uh_ranks_learn(ranks + row, weights, 2, 0.5, 0.8);
                 const int32_t asked = uh_cache_demand(at.cache, row * OWN, ids, needed, 2, ready, waits, counts);

@@ -270,7 +270,7 @@ static void residents(const variant *which) {
     const int32_t ranks[2] = {2, 1}; /* those at hand, whatever they lack: each into the row of its rank */
     float *rows = floats(K * 90), *one = floats(90);
     memset(rows, UNTOUCHED, K * 90 * 4);
-    check(uh_missing_experts(&layer, &step) >= 0, "listed");
+    check(uh_look_up(&layer, &step) >= 0, "listed");
     step.out = rows;
     check(!uh_moe_some(context, &layer, &step, ranks, 2), "some of the experts");
     const float once = 1.0f;
@@ -284,7 +284,7 @@ static void residents(const variant *which) {
     check(!memcmp(rows, one, 90 * 4), "the row of another rank was written");
     check(ran[4] == 1 && ran[2] == 1 && ran[8] == 2, "what ran is counted");
     ids[2] = 5;
-    check(uh_missing_experts(&layer, &step) >= 0, "listed");
+    check(uh_look_up(&layer, &step) >= 0, "listed");
     check(uh_moe_some(context, &layer, &step, ranks, 2) == UH_NOT_RESIDENT, "one of them is not there");
     const int64_t wrong[3][K] = {{2, -1, 4}, {2, N, 4}, {2, 2, 4}};
     for (int i = 0; i < 3; i++) {
@@ -369,12 +369,12 @@ static void several(const variant *which) {
     const int64_t ids[2 * K] = {0, 1, 2, 1, 2, 0};
     const float weights[2 * K] = {0.9f, 0.05f, 0.05f, 0.6f, 0.3f, 0.1f};
     uh_step_args step = step_of(ids, weights, NULL, NULL, 2, K);
-    check(uh_missing_experts(&layer, &step) == 3 && step.n == 3, "three experts are wanted");
+    check(uh_look_up(&layer, &step) == 3 && step.n == 3, "three experts are wanted");
     check(step.to_fetch[0] == 3 && step.to_fetch[1] == 3 && step.to_fetch[2] == 1, "each as its keenest token wants it");
     check(step.high[0] && step.high[1] && !step.high[2], "two of them in full");
     const int64_t twice[2 * K] = {0, 1, 2, 4, 3, 4};
     step.ids = twice;
-    check(uh_missing_experts(&layer, &step) == UH_NOT_DECIDED, "the second token names one twice");
+    check(uh_look_up(&layer, &step) == UH_NOT_DECIDED, "the second token names one twice");
     release_all();
 }
 

@@ -129,7 +129,7 @@ class DecodeExecutor:
         # Looked at without the lock: an expert may go or come before `_run_cached` looks again. A wrong guess costs no
         # more than the order: with nothing missing the next layer's reads begin before this layer computes, and with
         # something missing only once the demands are submitted, which they must not delay.
-        if prefetch is not None and not self._kernel.missing_experts(experts.address, self._args):
+        if prefetch is not None and not self._kernel.look_up(experts.address, self._args):
             prefetch.prefetch_after(layer, step.chosen.tolist(), step.given)
             prefetch = None
         return self._run(experts, step, prefetch, card)
@@ -139,7 +139,7 @@ class DecodeExecutor:
 
         The layers to come would lose all they have to this one; the long way reads them through a part of the cache.
         """
-        if self._kernel.missing_experts(experts.address, self._args) <= 0:
+        if self._kernel.look_up(experts.address, self._args) <= 0:
             return False
         largest = experts.spec.layout.bytes_for(experts.full)
         return not self._sweeps.may_stay(experts.layer, self._args.n, largest)

@@ -19,7 +19,7 @@ struct uh_hobbit {
 /* A row's turn: it uses these n experts. high: which of them at high precision, NULL: all. tokens: of the pass. */
 UH_API void uh_hobbit_note(uh_hobbit *hobbit, int32_t row, const int32_t *experts, const uint8_t *high, int32_t n,
                            int32_t tokens);
-/* The same for a step as uh_missing_experts leaves it: what is skipped is not used. */
+/* The same for a step as uh_look_up leaves it: what is skipped is not used. */
 void uh_hobbit_visit(uh_hobbit *hobbit, const uh_resident_layer *layer, const uh_step_args *step);
 /* The order in which they leave now. */
 UH_API void uh_hobbit_rank(uh_hobbit *hobbit);

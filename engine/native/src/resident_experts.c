@@ -43,9 +43,9 @@ static int list_experts(const uh_resident_layer *layer, uh_step_args *a) {
     return 1;
 }
 
-/* to_fetch: how many planes each expert is wanted at by its unimportance to the token to which it matters most, 0: it may be
- * skipped. Returns 0 where a weight is no number. */
-static int decide_precision(const uh_resident_layer *layer, const uh_step_args *a) {
+/* wanted [a->n]: how many planes each expert is wanted at by its unimportance to the token to which it matters most, 0: it
+ * may be skipped. Returns 0 where a weight is no number. */
+static int decide_precision(const uh_resident_layer *layer, const uh_step_args *a, int32_t *wanted) {
     int32_t order[UH_MOST_CHOSEN];
     double scores[UH_MOST_ASKED];
     for (int32_t i = 0; i < a->tokens * a->k; i++)
@@ -56,16 +56,17 @@ static int decide_precision(const uh_resident_layer *layer, const uh_step_args *
         for (int32_t s = a->first[i] + 1; s < a->first[i + 1]; s++)
             least = scores[a->slots[s]] < least ? scores[a->slots[s]] : least;
         a->high[i] = least <= layer->t1;
-        a->to_fetch[i] = least > layer->t2 ? 0 : least > layer->t1 ? layer->low : layer->high;
+        wanted[i] = least > layer->t2 ? 0 : least > layer->t1 ? layer->low : layer->high;
     }
     return 1;
 }
 
-int uh_missing_experts(const uh_resident_layer *layer, uh_step_args *a) {
+int uh_look_up(const uh_resident_layer *layer, uh_step_args *a) {
     const int exact = layer->t1 >= 1.0;
+    int32_t decided[UH_MOST_ASKED];
     int missing = 0;
     if (a->k > UH_MOST_CHOSEN || a->tokens > UH_MOST_ROWS || !list_experts(layer, a)) return UH_NOT_DECIDED;
-    if (!exact && !decide_precision(layer, a)) return UH_NOT_DECIDED;
+    if (!exact && !decide_precision(layer, a, decided)) return UH_NOT_DECIDED;
     for (int32_t i = 0; i < a->n; i++) {
         const uh_expert *expert = layer->experts + a->experts[i];
         if (exact) a->high[i] = 1;
@@ -73,7 +74,7 @@ int uh_missing_experts(const uh_resident_layer *layer, uh_step_args *a) {
             a->to_fetch[i] = UH_TAKEN;
             continue;
         }
-        const int32_t asked = exact ? layer->high : a->to_fetch[i], most = expert->most;
+        const int32_t asked = exact ? layer->high : decided[i], most = expert->most;
         const int32_t wanted = most && most < asked ? most : asked, there = expert->planes;
         a->to_fetch[i] = there < wanted ? wanted : there ? 0 : UH_SKIPPED;
         missing += there < wanted;
@@ -177,7 +178,7 @@ static int run_resident(uh_context *context, const uh_resident_layer *layer, con
 }
 
 int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, uh_step_args *a) {
-    const int missing = uh_missing_experts(layer, a);
+    const int missing = uh_look_up(layer, a);
     if (missing < 0) return missing;
     const int32_t hits = note_step(layer, a);
     return missing || some_taken(a) ? UH_NOT_RESIDENT : run_resident(context, layer, a, hits);
@@ -196,7 +197,7 @@ int32_t uh_run_layers(uh_context *context, const uh_graph_layer *layers, int32_t
         asked->y = own->y;
         asked->tokens = step->end;
         asked->k = own->k;
-        if (uh_missing_experts(own->experts, asked) || some_taken(asked)) return at;
+        if (uh_look_up(own->experts, asked) || some_taken(asked)) return at;
         if (run_resident(context, own->experts, asked, note_step(own->experts, asked)) < 0) return -1;
     }
 }

@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 22
+#define UH_ABI 23
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -198,7 +198,7 @@ typedef struct {
 enum { UH_SKIPPED = -1, UH_NOT_RESIDENT = -2, UH_NOT_DECIDED = -3, UH_TAKEN = -4 };
 
 /* A layer's call of a few tokens. From the caller: what each chose, ids and weights [tokens, k], x and the answer y [tokens,
- * hidden], out [tokens * k, hidden], what each slot gives, for uh_moe_some alone, and room for all that uh_missing_experts
+ * hidden], out [tokens * k, hidden], what each slot gives, for uh_moe_some alone, and room for all that uh_look_up
  * writes: the n different experts, [tokens * k]; the slots token * k + rank that chose expert i, slots[first[i]] ..
  * slots[first[i + 1] - 1], first [tokens * k + 1]; the planes that each expert has to be fetched at, 0 if it is there,
  * UH_SKIPPED if it is neither there nor to be fetched, UH_TAKEN if a card computes it; and whether a token wants it as precisely as the layer has it. */
@@ -215,11 +215,11 @@ typedef struct {
 
 /* Lists the experts of a step, and returns how many have to be fetched; UH_NOT_DECIDED: a token names one twice or one that
  * there is not, or has a weight that is no number. */
-UH_API int uh_missing_experts(const uh_resident_layer *layer, uh_step_args *step);
+UH_API int uh_look_up(const uh_resident_layer *layer, uh_step_args *step);
 
 /* Runs a step's experts, each for all tokens that chose it, if none of them has to be fetched. An expert that may be skipped
  * and is not there is skipped. A token's y has the bits that uh_moe_one gives. Returns how many are there; -1: out of memory;
- * below: nothing was computed. The step is as uh_missing_experts leaves it; of UH_NOT_RESIDENT all is counted but what they will run at. */
+ * below: nothing was computed. The step is as uh_look_up leaves it; of UH_NOT_RESIDENT all is counted but what they will run at. */
 UH_API int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, uh_step_args *step);
 
 /* The ops of a layer, and what the experts behind them are asked, for 1 to UH_MOST_ROWS tokens: ids and weights [tokens, k],
@@ -235,7 +235,7 @@ typedef struct {
 
 /* Runs layers for all rows of a step: the ops of number `first`, and on to the next as long as no expert has to be fetched,
  * none is TAKEN, `patience` nanoseconds have not passed, and one follows of the n. Returns the layer whose ops ran last; what
- * comes behind these has not been computed, and is not counted. -1: out of memory. asked: room as of uh_missing_experts. */
+ * comes behind these has not been computed, and is not counted. -1: out of memory. asked: room as of uh_look_up. */
 UH_API int32_t uh_run_layers(uh_context *context, const uh_graph_layer *layers, int32_t first, int32_t n, const uh_step *step,
                              uh_step_args *asked, int64_t patience);
 

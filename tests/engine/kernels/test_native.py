@@ -115,7 +115,7 @@ def test_what_is_skipped_is_dropped_unread_and_nothing_else(make_kernel: MakeKer
     table = (ctypes.c_char * (EXPERT.size * k))()  # of experts that are not there, of which none is asked for
     layer = ResidentLayer(0, ctypes.addressof(table), t1=-1.0, t2=-1.0, n=k, high=3, low=1)
     step.set((ids.data_ptr(), weights.data_ptr(), 0, y.data_ptr()), 1, k)
-    assert kernel.missing_experts(ctypes.addressof(layer), step) == 0
+    assert kernel.look_up(ctypes.addressof(layer), step) == 0
     assert step.to_fetch[:k].tolist() == [SKIPPED] * k
     step.to_fetch[:k] = array("i", needed.tolist())
     kernel.combine_some(step, out.data_ptr(), 77)
