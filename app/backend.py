@@ -224,6 +224,16 @@ def is_team(key: str) -> bool:
     return key.startswith(protocol.TEAM_PREFIX)
 
 
+def is_endpoint(key: str) -> bool:
+    """Whether a key is that of an endpoint, as EndpointCard.key gives it."""
+    return key.startswith(protocol.ENDPOINT_PREFIX)
+
+
+def is_model(key: str) -> bool:
+    """Whether a key is that of a model on this computer."""
+    return not is_team(key) and not is_endpoint(key)
+
+
 def is_path(model: str) -> bool:
     """Whether a model is asked for by its folder, which no list of models has."""
     return "/" in model or "\\" in model
@@ -238,6 +248,7 @@ class Models(QObject):
     changed = Signal()
     listed = Signal()
     teams_listed = Signal()
+    endpoints_listed = Signal()
     loaded = Signal(object)  # protocol.ModelCard
     load_failed = Signal(object)  # protocol.Failed
     imported = Signal(object)  # protocol.ModelCard
@@ -254,13 +265,14 @@ class Models(QObject):
         self.link, self._settings = link, settings
         self.cards: tuple[protocol.ModelCard, ...] = ()
         self.teams: tuple[protocol.TeamCard, ...] = ()
+        self.endpoints: tuple[protocol.EndpointCard, ...] = ()
         self.choice = ""  # who is to answer in the open chat, a key as `key_of` gives it; '' is the open model
         self.card: protocol.ModelCard | None = None
         self.wanted = ""  # what was last asked for
         self.state = NONE
         self.progress = protocol.Progress(id="", text=NO_TEXT)
         self.importing: protocol.Progress | None = None
-        self._teams_known = False
+        self._teams_known = self._endpoints_known = False
         self._loading = ""
         self._import = ""
         link.plan_changed.connect(self._plan_changed)
@@ -271,6 +283,11 @@ class Models(QObject):
         """Ask for the list of models."""
         self.link.request(self._listed, self.failed.emit, protocol.ListModels, self._settings())
         self.refresh_teams()
+        self.refresh_endpoints()
+
+    def refresh_endpoints(self) -> None:
+        """Ask for the list of endpoints."""
+        self.link.request(self._list_endpoints, self.failed.emit, protocol.ListEndpoints)
 
     def refresh_teams(self) -> None:
         """Ask for the list of teams."""
@@ -288,9 +305,20 @@ class Models(QObject):
         return next((c for c in self.teams if c.team is not None and team_key(c.id) == self.choice), None)
 
     @property
+    def endpoint_card(self) -> protocol.EndpointCard | None:
+        """The endpoint that answers; None where a model or a team does."""
+        return next((card for card in self.endpoints if card.key == self.choice), None)
+
+    def hosts(self, key: str) -> str:
+        """Where messages go that this model, team or endpoint answers; '' where they stay on this computer."""
+        team = next((card.team for card in self.teams if team_key(card.id) == key), None)
+        asked = [step.model for step in team.steps] if team is not None else [key]
+        return ", ".join(dict.fromkeys(card.endpoint.host for card in self.endpoints if card.key in asked))
+
+    @property
     def to_load(self) -> str:
         """Name of the model that the next message of the open chat opens; '' where it opens none."""
-        other = self.choice not in ("", self.wanted) and not is_team(self.choice)
+        other = self.choice not in ("", self.wanted) and is_model(self.choice)
         return self.choice if other and not self.missing else ""
 
     @property
@@ -298,6 +326,8 @@ class Models(QObject):
         """Key of the model or team that is to answer, and cannot: it is deleted, or its disk is away."""
         if is_team(self.choice):
             return self.choice if self._teams_known and self.team_card is None else ""
+        if is_endpoint(self.choice):
+            return self.choice if self._endpoints_known and self.endpoint_card is None else ""
         there = self.choice in ("", self.wanted) or is_path(self.choice) or not self.cards
         usable = any(card.usable for card in self.cards if card.name == self.choice)
         return "" if there or usable else self.choice
@@ -305,7 +335,8 @@ class Models(QObject):
     @property
     def answering(self) -> str:
         """Key of who answers the next message of the open chat; '' where no model was ever asked for."""
-        return self.choice if self.team_card is not None else self.to_load or self.wanted
+        other = self.team_card is not None or self.endpoint_card is not None
+        return self.choice if other else self.to_load or self.wanted
 
     def card_of(self, model: str) -> protocol.ModelCard | None:
         """Card of a model; None where there is none of that name."""
@@ -313,9 +344,11 @@ class Models(QObject):
         return opened or next((card for card in self.cards if card.name == model), None)
 
     def title(self, key: str) -> str:
-        """What a model or team is called; '' where that is not known (yet)."""
+        """What a model, team or endpoint is called; '' where that is not known (yet)."""
         if is_team(key):
             return next((team_name(card) for card in self.teams if team_key(card.id) == key), "")
+        if is_endpoint(key):
+            return next((card.endpoint.name for card in self.endpoints if card.key == key), "")
         card = self.card_of(key)
         return card.title if card is not None else ""
 
@@ -369,6 +402,12 @@ class Models(QObject):
     def _listed(self, cards: Sequence[protocol.ModelCard]) -> None:
         self.cards = tuple(cards)
         self.listed.emit()
+
+    def _list_endpoints(self, cards: Sequence[protocol.EndpointCard]) -> None:
+        self.endpoints = tuple(cards)
+        self._endpoints_known = True
+        self.endpoints_listed.emit()
+        self.changed.emit()
 
     def _teams_listed(self, cards: Sequence[protocol.TeamCard]) -> None:
         self.teams = tuple(cards)

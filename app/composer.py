@@ -372,7 +372,8 @@ class TokenCounter(QObject):
     @Slot()
     def _ask(self) -> None:
         card = self._models.card
-        if self._models.to_load:  # another model counts otherwise, and has another context
+        elsewhere = self._models.endpoint_card is not None
+        if self._models.to_load or elsewhere:  # another model counts otherwise, and has another context
             self._asked += 1  # what is being counted is not shown
             self._composer.meter.hide()
             return

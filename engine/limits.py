@@ -93,6 +93,15 @@ TEAM_VALUES, TEAM_VALUE = 50, 200  # texts a condition looks for; characters of 
 TEAM_NAME, TEAM_ID_BYTES = 60, 180  # characters of a team's or step's name; bytes within a file's name
 TEAM_TEXT = 8000  # characters of what a step tells a model
 
+# ---- endpoints: servers that a person names, which answer as models do ----------------------------------------------
+
+ENDPOINTS = 64  # that are kept
+ENDPOINT_NAME, ENDPOINT_TEXT = 60, 2000  # characters of a name; of an address, a model's name or a path
+ENDPOINT_BYTES = 32 << 20  # of one answer as it comes
+ENDPOINT_LINE = 1 << 20  # bytes of one line of it
+ENDPOINT_SILENCE = 600.0  # seconds without a byte: a long prompt on a busy server takes minutes
+ENDPOINT_MODELS = 1000  # that one lists
+
 _BY_NAME: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     (re.compile(pattern), most)
     for pattern, most in (

@@ -280,9 +280,11 @@ class Conversation(OpenChat):
         if shown:
             model = self.choice.answering()
             self.set_model(model)
+        hosts = self.choice.hosts(model)
         reply = StoredMessage(
             id=records.new_id(), chat_id=chat_id, parent_id=before[-1].id, role="assistant", state="streaming",
             model=self.choice.title(model), version=versions, versions=versions,
+            stats={"endpoint": hosts} if hosts else {},
         )  # fmt: skip
         if shown:
             if question is not None and self.messages == before[:-1]:
@@ -363,7 +365,7 @@ class Conversation(OpenChat):
         elif isinstance(event, protocol.Failed) and event.kind is protocol.Kind.HELD and answer.stopped:
             self._end(answer, answer.finished("held", None))
         elif isinstance(event, protocol.Failed):
-            if answer.tokens or answer.goes_on or any(step["text"] for step in answer.steps):
+            if answer.has_words or answer.goes_on or any(step["text"] for step in answer.steps):
                 self._end(answer, answer.finished("failed", None))
             else:
                 self._discard(answer)

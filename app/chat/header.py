@@ -98,11 +98,12 @@ class ThinkingButton(IconButton):
 
 class Header(QFrame):
     """Model menu, state, progress, buttons, and the actions of the menu behind 'More'. chosen: a model's name.
-    team_chosen: a team's id.
+    team_chosen: a team's id. endpoint_chosen: the key of one.
     """
 
     chosen = Signal(str)
     team_chosen = Signal(str)
+    endpoint_chosen = Signal(str)
 
     def __init__(self, theme: Theme, known: Models, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -120,6 +121,7 @@ class Header(QFrame):
         self.menu.installEventFilter(self)
         self.open_library = QAction(tr("Manage models…") + "\tCtrl+Shift+M", self)
         self.open_teams = QAction(tr("Manage teams…"), self)
+        self.open_endpoints = QAction(tr("Manage endpoints…"), self)
         self.import_folder = QAction(tr("Import folder…"), self)
         self.import_file = QAction(tr("Import GGUF file…"), self)
         self.model.setMenu(self.menu)
@@ -181,7 +183,8 @@ class Header(QFrame):
         self.model.setToolTip("\n".join(dict.fromkeys(about)) + "  (Ctrl+M)")
         self.model.setAccessibleName(tr("Model: {name}", name=title))
         self.model.setIcon(icon("chevron-down", self._theme.palette.muted))
-        card = m.card_of(m.to_load) if m.to_load else m.card if m.state == backend.READY else None
+        here = m.endpoint_card is None and m.state == backend.READY
+        card = m.card_of(m.to_load) if m.to_load else m.card if here else None
         self.thinking.offer(*((card.thinking, card.plain_thinking) if card is not None else ((), "")))
         progress = m.progress if m.state == backend.LOADING else m.importing
         self.bar.setVisible(progress is not None)
@@ -208,6 +211,8 @@ class Header(QFrame):
         m = self._models
         if m.team_card is not None:
             return team_name(m.team_card)
+        if m.endpoint_card is not None:
+            return m.endpoint_card.endpoint.name
         if m.to_load or m.state == backend.LOADING:
             return _named(m, m.to_load or m.wanted)
         return m.card.title if m.card is not None else tr("Select a model")
@@ -216,6 +221,8 @@ class Header(QFrame):
         """What is said where the model of the open chat is not the open one."""
         if self._models.missing:
             return tr("{model} not available", model=_named(self._models, self._models.missing))
+        if self._models.endpoint_card is not None:
+            return tr("Leaves this computer")
         return tr("Loads when you send") if self._models.to_load else ""
 
     def _about_other(self) -> str:
@@ -225,6 +232,9 @@ class Header(QFrame):
         if m.missing:
             missing = tr("{model}, chosen for this chat, is not available.", model=_named(m, m.missing))
             return sentences(missing, tr("{model} answers instead.", model=opened) if opened else "")
+        if m.endpoint_card is not None:
+            host = m.endpoint_card.endpoint.host
+            return tr("Answers come from {host}. Your messages leave this computer.", host=host)
         if not m.to_load:
             return ""
         loaded = tr("{model} is loaded now.", model=opened) if opened else ""
@@ -283,14 +293,31 @@ class Header(QFrame):
             action.setToolTip(card.note if card.usable else sentences(card.problem, card.action))
             action.setEnabled(card.usable)
             action.setCheckable(True)
-            action.setChecked(models.team_card is None and card.name == current)
+            action.setChecked(models.team_card is None and models.endpoint_card is None and card.name == current)
         if self._models.cards:
             self.menu.addSeparator()
+        self._add_endpoints()
         self._add_teams()
         self.import_folder.setIcon(icon("folder", self._theme.palette.muted))
         for action in (self.import_folder, self.import_file):
             action.setEnabled(self._models.importing is None)
         self.menu.addActions([self.open_library, self.import_folder, self.import_file])
+
+    def _add_endpoints(self) -> None:
+        """Servers on other computers, which are chosen like models."""
+        for card in self._models.endpoints:
+            text = plain_entry(card.endpoint.name) + "\t" + tr("Leaves this computer")
+            action = self.menu.addAction(text, self._choose_endpoint)
+            action.setData(card.key)
+            action.setToolTip(plain_tip(f"{card.endpoint.model}, {card.endpoint.host}"))
+            action.setCheckable(True)
+            action.setChecked(card.key == self._models.choice)
+        self.menu.addAction(self.open_endpoints)
+        self.menu.addSeparator()
+
+    @Slot()
+    def _choose_endpoint(self) -> None:
+        self.endpoint_chosen.emit(str(self.sender().data()))  # type: ignore[attr-defined]
 
     def _add_teams(self) -> None:
         """The teams, which are chosen like models."""
@@ -329,7 +356,7 @@ def _named(known: Models, key: str) -> str:
 
 
 def _short(model: str) -> str:
-    model = model.removeprefix(protocol.TEAM_PREFIX)
+    model = model.removeprefix(protocol.TEAM_PREFIX).removeprefix(protocol.ENDPOINT_PREFIX)
     return tr("Built-in model") if model == "builtin" else model.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
 
 

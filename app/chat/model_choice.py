@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from app.backend import is_team
+from app.backend import is_endpoint, is_team
 from app.chat.prompt_messages import prompt_messages
 from app.chat.running_answers import RunningAnswer
 
@@ -19,13 +19,14 @@ class ModelChoice:
 
     answering: key of who answers next in the open chat. title: what a key is called. load: has the model of a key
     opened, where it is not, and returns the id of the command that is waited for, or ''. settings: of all models and of
-    single ones, for those that a team asks.
+    single ones, for those that a team asks. hosts: where messages to a key go that leave this computer; ''.
     """
 
     answering: Callable[[], str] = lambda: ""
     title: Callable[[str], str] = lambda key: ""
     load: Callable[[str], str] = lambda key: ""
     settings: Callable[[], ModelSettings] = lambda: ({}, {})
+    hosts: Callable[[str], str] = lambda key: ""
 
     def fields(self, answer: RunningAnswer, thinking: str) -> dict[str, Any]:
         """Fields of Generate, once the model is asked for; the open model goes on with an answer of a
@@ -37,6 +38,8 @@ class ModelChoice:
             "messages": prompt_messages(messages, style.system), "sampling": dict(style.sampling), "stop": style.stop,
             "continue_last": answer.goes_on, "thinking": thinking, "chat": str(answer.message.chat_id),
         }  # fmt: skip
+        if is_endpoint(answer.model):
+            return {**fields, "model": answer.model}
         if not is_team(answer.model) or answer.goes_on:
             return fields
         common, own = self.settings()

@@ -11,6 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
+from app.backend import is_endpoint
 from app.chat.prompt_messages import with_attachments
 from app.i18n.translate import plural, sentences, tr
 from app.storage.database_thread import DatabaseThread, Problem
@@ -28,6 +29,7 @@ STATUS_INTERVAL = 100  # milliseconds between two looks at what to say of an ans
 # Milliseconds between two writings of an answer to disk: a busy machine, too, shall lose less than a second.
 SAVE_INTERVAL = 400
 ANSWER = "answer"
+_OF_SOME = ("steps", "endpoint", "answer_tokens")  # of Stats: what answers of a single model here do not have
 _Key = tuple[int, str]  # id of a chat, and a field of it: 'draft', 'attached' or 'queue'; or of a message, and ANSWER
 
 
@@ -68,6 +70,16 @@ class RunningAnswer:
         """Whether it continues an answer that had ended."""
         return bool(self.message.content)
 
+    @property
+    def has_words(self) -> bool:
+        """Whether something has come of it. Endpoints send no tokens."""
+        return bool(self.tokens or self.text)
+
+    @property
+    def lane(self) -> str:
+        """Answers of one lane come one after the other: those of models here, and those of each endpoint."""
+        return self.model if is_endpoint(self.model) else ""
+
     def take(self, delta: protocol.TextDelta) -> None:
         """Append text and tokens."""
         self.text.append(delta.text)
@@ -84,11 +96,13 @@ class RunningAnswer:
         if self.stopped:
             return tr("Stopping…  ·  Esc again to stop waiting")
         working = next((str(step["name"]) for step in self.steps if step["state"] == "working"), "")
-        if working and not self.tokens:
+        if working and not self.has_words:
             return tr("{step}…  ·  Esc to stop", step=step_name(working))
         if self.tokens:
             count = plural("1 token", "{count:,} tokens", len(self.tokens), count=len(self.tokens))
             return "  ·  ".join(p for p in (self._speed(), count, tr("Esc to stop")) if p)
+        if self.text:
+            return tr("Esc to stop")
         waited = duration(time.monotonic() - self.began)
         if self.waits:
             return tr("Another chat is generating  ·  Esc to stop")
@@ -101,6 +115,8 @@ class RunningAnswer:
                 return tr("Processing prompt: {share}% of {total} tokens ({reused} cached)",
                            share=share, total=total, reused=reused)  # fmt: skip
             return tr("Processing prompt: {share}% of {total} tokens", share=share, total=total)
+        if self.lane:
+            return tr("Waiting for {host}  ·  {waited}", host=self.message.stats.get("endpoint", ""), waited=waited)
         return tr("Starting…  ·  {waited}", waited=waited)
 
     def _speed(self) -> str:
@@ -142,9 +158,8 @@ class RunningAnswer:
             message = dataclasses.replace(message, content=message.content + self._said_by_steps())
         if stats is not None:
             now = {**dataclasses.asdict(stats), "why": as_json(stats.why)}
-            if not now["steps"]:
-                del now["steps"]
-            values = _combined_stats(before.stats, now)
+            now = {name: value for name, value in now.items() if value or name not in _OF_SOME}
+            values = _combined_stats(before.stats if self.goes_on else {}, now)
             message = dataclasses.replace(
                 message, content=before.content + values.pop("text"),
                 token_ids=(*before.token_ids, *values.pop("token_ids")),
@@ -167,8 +182,8 @@ def _combined_stats(before: dict[str, Any], now: dict[str, Any]) -> dict[str, An
     summed = {k: now[k] + before.get(k, 0) for k in ("decode_seconds", "hits", "misses", "bytes_read")}
     precision = {k: n + before.get("precision", {}).get(k, 0) for k, n in now["precision"].items()}
     question = {k: before.get(k, now[k]) for k in ("prompt_seconds", "prompt_tokens", "reused_tokens")}
-    steps = {"steps": before["steps"]} if "steps" in before else {}
-    return {**now, **summed, **question, **steps, "precision": precision}
+    some = {name: before[name] for name in _OF_SOME if name in before}
+    return {**now, **summed, **question, **some, "precision": precision}
 
 
 class RunningAnswers(QObject):
@@ -262,13 +277,15 @@ class RunningAnswers(QObject):
     @Slot()
     def _show_changes(self) -> None:
         self._show.stop()
-        for number, answer in enumerate(self.running.values()):
-            answer.waits, answer.opening = number > 0, self.model_opening
-            if self._is_shown(answer) and (answer.news or not answer.tokens):
+        lanes: set[str] = set()
+        for answer in self.running.values():
+            answer.waits, answer.opening = answer.lane in lanes, self.model_opening and not answer.lane
+            lanes.add(answer.lane)
+            if self._is_shown(answer) and (answer.news or not answer.has_words):
                 text, answer.pending, answer.news = answer.pending, "", False
                 self.text_added.emit(answer.message.id, text, answer.status())
         self._shown_at = time.monotonic()
-        if any(self._is_shown(answer) and not answer.tokens for answer in self.running.values()):
+        if any(self._is_shown(answer) and not answer.has_words for answer in self.running.values()):
             self._show.start(STATUS_INTERVAL)  # the time for which it was waited
 
     @Slot()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QComboBox, QFrame, QTextBrowser, QTextEdit, QWidget
 
+from app.backend import is_endpoint
 from app.compare.run import ENDED, FAILED, STOPPED, ComparedAnswer
 from app.compare.words import Span
 from app.i18n.translate import sentences, tr, tr_engine
@@ -122,8 +123,9 @@ class CompareColumn(QFrame):
 
     @property
     def side(self) -> tuple[str, str]:
-        """Name of the model, '' where there is none, and quality."""
-        return str(self.model.currentData() or ""), str(self.dial.currentData())
+        """Key of the model or endpoint, '' where there is none, and quality, which those here have."""
+        model = str(self.model.currentData() or "")
+        return model, "exact" if is_endpoint(model) else str(self.dial.currentData())
 
     def offer_models(self, titles: Mapping[str, str], chosen: str) -> None:
         """Set the models to choose from, titles by name. The one that is chosen stays; `chosen` where there is none."""
@@ -173,4 +175,4 @@ def _figures(answer: ComparedAnswer) -> str:
     message = answer.message("")
     if not message.stats:
         return tr("Stopped") if answer.state == STOPPED else answer.status()
-    return "  ·  ".join((notes.summary(message), *notes.after(message)))
+    return "  ·  ".join((*notes.before(message), notes.summary(message), *notes.after(message)))

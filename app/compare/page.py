@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from app.backend import Models
+from app.backend import Models, is_endpoint
 from app.chat.prompt_messages import prompt_messages
 from app.compare.column import CompareColumn
 from app.compare.run import ComparisonRun
@@ -141,7 +141,8 @@ class ComparePage(QWidget):
     def _offer(self) -> None:
         """The models that can be asked."""
         known = self._models
-        titles = {card.name: card.title for card in known.cards if card.usable}
+        titles = {card.name: str(card.title) for card in known.cards if card.usable}
+        titles |= {card.key: card.endpoint.name for card in known.endpoints}
         chosen = known.card.name if known.card is not None else known.wanted
         for column in self.columns:
             column.offer_models(titles, chosen)
@@ -159,6 +160,7 @@ class ComparePage(QWidget):
             column.show_answer(answer)
             for combo in (column.model, column.dial):
                 combo.setEnabled(combo.count() > 0 and not run.busy)
+            column.dial.setEnabled(column.dial.isEnabled() and not is_endpoint(column.side[0]))
         some = bool(self.edit.toPlainText().strip()) or bool(self.attachments)
         self.go.setVisible(not run.busy)
         self.go.setEnabled(some and left.side != right.side and bool(left.side[0]))

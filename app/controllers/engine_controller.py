@@ -19,6 +19,7 @@ from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
 from app.storage.database_thread import DatabaseThread
 from app.theme.theme import Theme
+from app.transcript.notes import summary
 from app.widgets.builders import open_dialog
 from engine import protocol
 
@@ -36,6 +37,7 @@ class ModelController(QObject):
         super().__init__(shell)
         choice = conversation.choice
         choice.answering, choice.title, choice.load = lambda: known.answering, known.title, self._load_for
+        choice.hosts = known.hosts
         self._shell, self._models, self._conversation = shell, known, conversation
         self._preferences, self._state, self._navigator = preferences, state, navigator
         self._there: set[str] = set()  # what banners are about that concern a model of the last list
@@ -45,15 +47,19 @@ class ModelController(QObject):
         known.listed.connect(self._withdraw_deleted)
         known.listed.connect(self.follow_chat)
         known.teams_listed.connect(self.follow_chat)
+        known.endpoints_listed.connect(self.follow_chat)
         conversation.opened.connect(self.follow_chat)
+        conversation.opened.connect(self._show_remote)
+        conversation.finished.connect(self._show_remote)
         known.failed.connect(shell.show_failure)
         known.imported.connect(self._imported)
         known.notice_received.connect(shell.live.figures.show_notice)
         shell.header.chosen.connect(self.choose_model)
         shell.header.team_chosen.connect(self.choose_team)
+        shell.header.endpoint_chosen.connect(self.choose_endpoint)
         self._first_chat = preferences.chat  # that is opened at the start
         first = preferences.new_chat_model
-        if not self._first_chat and first and not backend.is_team(first):
+        if not self._first_chat and first and backend.is_model(first):
             preferences.model = first  # which the new chat at the start is going to need
         self.follow_chat()
         self._model_changed()
@@ -76,14 +82,19 @@ class ModelController(QObject):
         """Have the team with this id answer in the open chat."""
         self._choose(backend.team_key(team))
 
+    @Slot(str)
+    def choose_endpoint(self, key: str) -> None:
+        """Have the endpoint with this key answer in the open chat."""
+        self._choose(key)
+
     def _choose(self, key: str) -> None:
         self._conversation.set_model(key)
         self._remember(key)
         self._models.choose(key)
 
     def _remember(self, key: str) -> None:
-        """Keep which team answers in the next new chat, or none, if that is as the last one."""
-        team = key.removeprefix(protocol.TEAM_PREFIX) if backend.is_team(key) else ""
+        """Keep which team or endpoint answers in the next new chat, or none, if that is as the last one."""
+        team = "" if backend.is_model(key) else key.removeprefix(protocol.TEAM_PREFIX)
         if team != self._preferences.team:
             self._preferences.team = team
             self._state.save()
@@ -96,7 +107,8 @@ class ModelController(QObject):
         if not key and c.chat is not None:  # of a version that did not keep it
             key = self._models.key_of(next((m.model for m in reversed(c.messages) if m.model), ""))
         elif not key:
-            key = p.new_chat_model or (backend.team_key(p.team) if p.team else "")
+            last = p.team if not p.team or backend.is_endpoint(p.team) else backend.team_key(p.team)
+            key = p.new_chat_model or last
         self._models.choose(key)
 
     def _load_for(self, key: str) -> str:
@@ -105,7 +117,7 @@ class ModelController(QObject):
         self.follow_chat()  # it has the one that answers, also where that stands in for a missing one
         models = self._models
         opened = models.wanted == key and models.state in (backend.READY, backend.LOADING)
-        if key and not backend.is_team(key) and not opened and models.state != backend.STOPPED:
+        if key and backend.is_model(key) and not opened and models.state != backend.STOPPED:
             self.open_model(key)
         return models.loading
 
@@ -128,6 +140,7 @@ class ModelController(QObject):
     @Slot()
     def _model_changed(self) -> None:
         state = self._models.state
+        self._show_remote()
         self._conversation.answers.model_opening = state == backend.LOADING
         if state == backend.STOPPED:
             self._shell.live.forget()  # what the panels tell was said by an engine that is gone
@@ -138,22 +151,39 @@ class ModelController(QObject):
         }.get(state, tr("Select a model to start"))  # fmt: skip
         team, other = self._models.team_card, self._models.to_load
         alone = team is not None and team.team is not None and all(step.model for step in team.team.steps)
-        at_once = (alone or bool(other)) and state != backend.STOPPED
+        remote = self._models.endpoint_card
+        at_once = (alone or bool(other) or remote is not None) and state != backend.STOPPED
         if at_once:
             words = tr("Send a message")
         if at_once and (model := self._models.title(other)):
             words = tr("Send a message (loads {model})", model=model)
+        if at_once and remote is not None:
+            words = tr("Send a message (leaves this computer)")
         self._shell.composer.set_ready(state in (backend.READY, backend.LOADING) or at_once, words)
         if self._models.card is not None:
             self._shell.live.figures.show_plan(_plan(self._models.card))
         card = self._models.card_of(other) if other else self._models.card
-        if card is not None:
+        if remote is not None:
+            note = tr("Answers come from {host}. Your messages leave this computer.", host=remote.endpoint.host)
+            self._shell.welcome.show_model(remote.endpoint.name, note, "", (), False)
+        elif card is not None:
             summary, plan = card.fit.sentence if card.fit is not None else "", _plan(card)
             self._shell.welcome.show_model(card.title, card.note, summary, plan, card.parameters < _SMALL_MODEL)
         elif state == backend.LOADING:
             self._shell.welcome.show_model("", tr("Loading model…"), "", (), True)
         else:
             self._shell.welcome.show_model("", tr("Select a model or import one"), "", (), True)
+
+    @Slot()
+    def _show_remote(self) -> None:
+        """Show in the panel where answers come from that no model here gives, and what the last one's server told."""
+        card, messages = self._models.endpoint_card, self._conversation.messages
+        words = ""
+        if card is not None:
+            words = tr("Answers come from {host}. The panels show this computer.", host=card.endpoint.host)
+            if messages and messages[-1].stats.get("endpoint"):
+                words = "\n".join(filter(None, (words, summary(messages[-1]))))
+        self._shell.live.figures.show_remote(words)
 
     @Slot(object)
     def _load_failed(self, event: protocol.Failed) -> None:

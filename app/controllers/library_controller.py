@@ -20,7 +20,7 @@ from app.shell import Shell
 from app.widgets.text import size
 from engine import protocol
 
-_DOWNLOADS, _TEAMS = 3, 4  # sections of the library page
+_DOWNLOADS, _TEAMS, _ENDPOINTS = 3, 4, 5  # sections of the library page
 _HALTED = "halted downloads"  # what a banner is about
 _FAILED = "failed downloads"
 
@@ -41,6 +41,7 @@ class LibraryController(QObject):
         shell.header.open_library.triggered.connect(self.show)
         shell.header.downloads.clicked.connect(self.show_downloads)
         shell.header.open_teams.triggered.connect(self.show_teams)
+        shell.header.open_endpoints.triggered.connect(self.show_endpoints)
         view_model.transfers_changed.connect(self._show_transfers)
         shell.header.import_folder.triggered.connect(self.choose_folder)
         shell.header.import_file.triggered.connect(self.choose_file)
@@ -69,6 +70,9 @@ class LibraryController(QObject):
             self.page.teams.chosen.connect(self._shell.team_requested)
             self.page.teams.used.connect(self._navigator.show_chat)
             self.page.teams.posted.connect(self._post)
+            self.page.endpoints.chosen.connect(self._shell.header.endpoint_chosen)
+            self.page.endpoints.used.connect(self._navigator.show_chat)
+            self.page.endpoints.posted.connect(self._post)
         self.page.begin()
         self._shell.pages.setCurrentWidget(self.page)
         return self.page
@@ -174,6 +178,11 @@ class LibraryController(QObject):
     def show_teams(self) -> None:
         """Show the teams in the library."""
         self.show().show_section(_TEAMS)
+
+    @Slot()
+    def show_endpoints(self) -> None:
+        """Show the endpoints in the library."""
+        self.show().show_section(_ENDPOINTS)
 
     @Slot(str, object)
     def _post(self, text: str, undo: Callable[[], object] | None) -> None:

@@ -1,4 +1,4 @@
-"""Library page: five sections behind tabs, and the way back to the chat."""
+"""Library page: six sections behind tabs, and the way back to the chat."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from app.i18n.translate import sentences, tr
 from app.library import model_text
 from app.library.dialogs import ModelDetailsDialog
 from app.library.discover import DiscoverModels, ExternalModels
+from app.library.endpoints import EndpointList
 from app.library.entries import WIDEST, Action, LibraryEntry, LibrarySection
 from app.library.installed import InstalledModels
 from app.library.teams import TeamList
@@ -120,6 +121,7 @@ class LibraryPage(QWidget):
         self.elsewhere = ExternalModels(view_model, self)
         self.downloads = DownloadList(view_model, self)
         self.teams = TeamList(known, self)
+        self.endpoints = EndpointList(known, self)
         title = make_label(tr("Models"), self, heading=1.5)
         back = make_button(tr("Back to chat"), self, self.closed.emit, "quiet")
         top = hbox((title, 1), back, margins=(24, 14, 24, 4))
@@ -134,6 +136,7 @@ class LibraryPage(QWidget):
             (tr("From other apps"), self.elsewhere),
             (tr("Downloads"), self.downloads),
             (tr("Teams"), self.teams),
+            (tr("Endpoints"), self.endpoints),
         )
         for number, (name, section) in enumerate(sections):
             tab = QToolButton(self)
@@ -167,7 +170,7 @@ class LibraryPage(QWidget):
 
     @Slot(int)
     def show_section(self, number: int) -> None:
-        """Show a section: 0 installed, 1 to download, 2 of other apps, 3 downloads, 4 teams."""
+        """Show a section: 0 installed, 1 to download, 2 of other apps, 3 downloads, 4 teams, 5 endpoints."""
         self._tabs.button(number).setChecked(True)
         self.pages.setCurrentIndex(number)
         self._align()

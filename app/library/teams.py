@@ -78,6 +78,8 @@ class TeamList(LibrarySection):
 
     def _open(self, team: protocol.Team, replacing: str) -> TeamEditor:
         titles = {card.name: str(card.title) for card in self._models.cards if card.usable}
+        leaves = tr("leaves this computer")
+        titles |= {card.key: f"{card.endpoint.name} ({leaves})" for card in self._models.endpoints}
         dialog = TeamEditor(team, titles, self)
 
         def save(changed: protocol.Team) -> None:

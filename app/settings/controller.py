@@ -142,6 +142,7 @@ class SettingsController(QObject):
         self._models.changed.connect(self._show_card)
         self._models.listed.connect(self._offer_models)
         self._models.teams_listed.connect(self._offer_models)
+        self._models.endpoints_listed.connect(self._offer_models)
         self._offer_models()
         self._shell.live.telemetry_received.connect(dialog.show_telemetry)
         self._show_card()
@@ -207,6 +208,7 @@ class SettingsController(QObject):
         self._models.changed.disconnect(self._show_card)
         self._models.listed.disconnect(self._offer_models)
         self._models.teams_listed.disconnect(self._offer_models)
+        self._models.endpoints_listed.disconnect(self._offer_models)
 
     @Slot()
     def _show_card(self) -> None:
@@ -238,6 +240,7 @@ class SettingsController(QObject):
         if self._dialog is not None:
             keys = [card.name for card in self._models.cards if card.usable]
             keys += [team_key(card.id) for card in self._models.teams if card.team is not None]
+            keys += [card.key for card in self._models.endpoints]
             titles = {key: self._models.title(key) for key in keys}
             self._dialog.shared.offer_models(titles, self._preferences.new_chat_model)
 

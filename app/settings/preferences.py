@@ -29,7 +29,7 @@ class Preferences:
     """
 
     model: str = "builtin"
-    team: str = ""  # id of the team that answered last in its place
+    team: str = ""  # id of the team, or key of the endpoint, that answered last in its place
     new_chat_model: str = ""  # key of the model or team of new chats, as Models.key_of gives it; '' is the last one
     theme: str = "system"
     engine: dict[str, Any] = field(default_factory=dict)

@@ -43,6 +43,8 @@ class FiguresPanel(QWidget):
         sizes.follow(self.why, lambda label: label.reserve(2))  # what is below stays where it is
         self.notice = make_label("", self, "muted", wrap=True)
         self.notice.hide()
+        self.remote = make_label("", self, wrap=True, selectable=True)
+        self.remote.hide()
 
         def in_words(speed: float) -> str:
             return tr("{rate} tok/s", rate=rate(speed))
@@ -76,7 +78,14 @@ class FiguresPanel(QWidget):
         self.mix_legend = StableLabel(legend_label(self), self)
         self.plan = make_label(tr("No model loaded"), self, "muted", wrap=True, selectable=True)
         column = vbox(
-            _heading(tr("Speed"), self), self.why, self.notice, tiles, parent=self, margins=(16, 8, 16, 14), spacing=6
+            _heading(tr("Speed"), self),
+            self.remote,
+            self.why,
+            self.notice,
+            tiles,
+            parent=self,
+            margins=(16, 8, 16, 14),
+            spacing=6,
         )
         for title, meaning, widgets in (
             (tr("Expert requests"), tr(REQUESTS), (self.fates, self.fates_legend, self.ahead)),
@@ -94,6 +103,11 @@ class FiguresPanel(QWidget):
     def show_notice(self, notice: str) -> None:
         """Show what changed about how the model runs, such as experts that gave memory back; '' for nothing."""
         show_text(self.notice, notice)
+
+    def show_remote(self, remote: str) -> None:
+        """Show what is known of answers that an endpoint gives; '' where a model here answers."""
+        show_text(self.remote, remote)
+        self.why.setVisible(not remote)
 
     def show_plan(self, plan: Sequence[str]) -> None:
         """Show how the open model runs here, a line each."""

@@ -43,6 +43,8 @@ def before(message: StoredMessage) -> list[str]:
     found: list[str] = []
     if not message.stats and not message.attachments:
         return found
+    if (hosts := message.stats.get("endpoint")) and message.role == "assistant":
+        found.append(PlainNote(tr("Leaves this computer: sent to {host}", host=hosts)))
     if message.stats.get("read_from_here"):
         found.append(tr("Messages above are outside the context"))
     dropped = int(message.stats.get("dropped_turns", 0))
@@ -82,13 +84,14 @@ def summary(message: StoredMessage) -> str:
     if not stats:
         return ""
     parts = []
-    count = len(message.token_ids)
+    count = _tokens(message)
     seconds = float(stats.get("decode_seconds", 0.0))
     if count > 1 and seconds > 0:
         parts.append(tr("{rate} tok/s", rate=rate((count - 1) / seconds)))
-    parts.append(plural("1 token", "{count:,} tokens", count, count=count))
+    if count or not stats.get("endpoint"):  # not every server counts them
+        parts.append(plural("1 token", "{count:,} tokens", count, count=count))
     wait = float(stats.get("prompt_seconds", 0.0))
-    if wait > 0 and count:  # stopped before there was one, it was only waited for
+    if wait > 0 and (count or message.content):  # stopped before there was one, it was only waited for
         parts.append(tr("{time} to first token", time=duration(wait)))
     uses = int(stats.get("hits", 0)) + int(stats.get("misses", 0))
     if uses:
@@ -104,13 +107,15 @@ def details(message: StoredMessage) -> list[Figure]:
     stats = message.stats
     if not stats:
         return []
-    count, seconds = len(message.token_ids), float(stats.get("decode_seconds", 0.0))
+    count, seconds = _tokens(message), float(stats.get("decode_seconds", 0.0))
+    sent = str(stats.get("endpoint") or "")
     prompt, reused = int(stats.get("prompt_tokens", 0)), int(stats.get("reused_tokens", 0))
     wait = float(stats.get("prompt_seconds", 0.0))
     hits, misses = int(stats.get("hits", 0)), int(stats.get("misses", 0))
     rows = [
         Figure(tr("Model"), message.model),
-        Figure(tr("Tokens"), f"{count:,}"),
+        Figure(tr("Sent to"), sent),
+        Figure(tr("Tokens"), f"{count:,}" if count or not sent else ""),
         Figure(tr("Time"), duration(seconds)),
     ]
     if count > 1 and seconds > 0:
@@ -118,8 +123,11 @@ def details(message: StoredMessage) -> list[Figure]:
     if stats.get("thinking_seconds"):
         rows.append(Figure(tr("Thought for"), duration(float(stats["thinking_seconds"]))))
     rows += [
-        Figure(tr("Prompt"), tr("{count:,} tokens ({reused:,} cached)", count=prompt, reused=reused)),
-        Figure(tr("Time to first token"), duration(wait) if count else ""),
+        Figure(
+            tr("Prompt"),
+            tr("{count:,} tokens ({reused:,} cached)", count=prompt, reused=reused) if prompt or not sent else "",
+        ),
+        Figure(tr("Time to first token"), duration(wait) if count or message.content else ""),
     ]
     if wait > 0 and prompt > reused and count:  # otherwise it may have been stopped before all was read
         rows.append(Figure(tr("Prompt speed"), tr("{rate} tok/s", rate=rate((prompt - reused) / wait))))
@@ -127,14 +135,16 @@ def details(message: StoredMessage) -> list[Figure]:
         share = f"{100 * hits / (hits + misses):.1f}"
         found = tr("{hits:,} of {uses:,} ({percent}%)", hits=hits, uses=hits + misses, percent=share)
         rows.append(Figure(tr("Cache hits"), found, tr(REQUESTS)))
-    rows.append(Figure(tr("Disk reads"), f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
+    if not sent or hits + misses:  # a team asks models here, too
+        rows.append(Figure(tr("Disk reads"), f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
     precision = {k: v for k, v in stats.get("precision", {}).items() if v}
     total = sum(precision.values())
     for key, uses in precision.items():
         name = tr("Skipped experts") if key == "skipped" else tr("{bits}-bit experts", bits=key)
         share = f"{100 * uses / total:.1f}"
         rows.append(Figure(name, tr("{uses:,} ({percent}%)", uses=uses, percent=share), tr(USES)))
-    rows.append(Figure(tr("Peak memory"), f"{int(stats.get('peak_rss', 0)) / 1e9:.2f} GB"))
+    peak = int(stats.get("peak_rss", 0))
+    rows.append(Figure(tr("Peak memory"), f"{peak / 1e9:.2f} GB" if peak or not sent else ""))
     return [figure for figure in rows if figure.value]
 
 
@@ -149,7 +159,7 @@ def as_csv(message: StoredMessage) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("name", "value"))
     writer.writerow(("model", message.model))
-    writer.writerow(("tokens", len(message.token_ids)))
+    writer.writerow(("tokens", _tokens(message)))
     for name, value in message.stats.items():
         if name == "steps":
             writer.writerows((f"step_{n}_seconds", step.get("seconds", 0.0)) for n, step in enumerate(value, 1))
@@ -160,6 +170,11 @@ def as_csv(message: StoredMessage) -> str:
         else:
             writer.writerow((_CSV.get(name, name), value))
     return out.getvalue()
+
+
+def _tokens(message: StoredMessage) -> int:
+    """Tokens of an answer: its own, or as an endpoint counted them; 0 where nobody did."""
+    return len(message.token_ids) or int(message.stats.get("answer_tokens", 0))
 
 
 def _kind(key: str) -> str:

@@ -17,9 +17,9 @@ from engine.cli.documents import Documents
 from engine.cli.main import given
 from engine.cli.output import say, table
 from engine.errors import Kind, UnderhillError
-from engine.library import library
 from engine.library.home import BUILTIN
 from engine.protocol import Message, Stats
+from engine.service.teams import askable_models
 from engine.teams import folder
 from engine.teams.definition import TeamCard
 from engine.translatable import msg
@@ -35,7 +35,7 @@ def run_teams(args: argparse.Namespace) -> int:
         folder.import_file(Path(args.imported))
     if args.delete is not None:
         folder.delete(args.delete)
-    cards = folder.teams({card.name for card in library.cards()})
+    cards = folder.teams(askable_models())
     if args.json:
         print(json.dumps([asdict(card) for card in cards], ensure_ascii=False))
         return 0

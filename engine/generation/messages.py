@@ -101,6 +101,8 @@ class Stats:
     the speed.
     finish: 'stop' (the model ended), 'length' (max_tokens), 'context' (no room left), 'stop_text', 'cancelled'.
     steps: of a team; the other figures are those of the step whose words are the answer.
+    endpoint: host of the server that was asked instead of a model here, of a team all of them; answer_tokens: of its
+    answer, as it counts them, 0 where it does not say. token_ids are empty then.
     """
 
     text: str
@@ -120,11 +122,13 @@ class Stats:
     why: Translatable = NO_TEXT
     calls: tuple[ToolCall, ...] = ()
     steps: tuple[StepReport, ...] = ()
+    endpoint: str = ""
+    answer_tokens: int = 0
 
     @property
     def decode_tokens_per_second(self) -> float:
         """Decode speed; the first token belongs to the prompt, and a stop token counts though it is not kept."""
-        n = len(self.token_ids) - 1 + (self.finish == "stop")
+        n = (self.answer_tokens or len(self.token_ids)) - 1 + (self.finish == "stop" and not self.answer_tokens)
         return n / self.decode_seconds if n > 0 and self.decode_seconds > 0 else 0.0
 
     @property

@@ -12,6 +12,8 @@ from engine.documents.frame import fence, with_passages
 from engine.documents.indexer import IndexedDocuments, LeftOut
 from engine.documents.library import FoundPassages
 from engine.documents.passages import Passage
+from engine.endpoints.definition import PREFIX as ENDPOINT_PREFIX
+from engine.endpoints.definition import Endpoint, EndpointCard, EndpointCheck
 from engine.errors import Kind, UnderhillError
 from engine.gc_tuning import settle_garbage
 from engine.generation.formats.declaration import LEVELS as THINKING
@@ -58,6 +60,7 @@ from engine.protocol.commands import *
 from engine.protocol.commands import Engine
 from engine.protocol.compare_commands import *
 from engine.protocol.document_commands import *
+from engine.protocol.endpoint_commands import *
 from engine.protocol.events import *
 from engine.protocol.library_commands import *
 from engine.protocol.recording_commands import *

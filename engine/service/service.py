@@ -18,6 +18,7 @@ from engine.service import documents, questions, recordings, teams
 from engine.service.answering import Answering
 from engine.service.command_worker import CommandWorker, EngineClosed
 from engine.service.comparing import COMPARING, Comparing
+from engine.service.endpoints import Endpoints
 from engine.service.hub_worker import ASKING, HubWorker
 from engine.service.library_worker import LONG, QUICK, LibraryWorker
 from engine.service.lowerer import LOWERING, Lowerer
@@ -87,6 +88,7 @@ class Service:
         self._lowerer = Lowerer(self._borrow, self._close_for)
         self._hub_worker = HubWorker(self._emit)
         self._transfers = Transfers(self._emit, self._hub_worker.hub)
+        self._endpoints = Endpoints(self._emit)
         self._hub = CommandWorker("hub", self._hub_worker.do, self._emit, needs=NEEDS)
         self._catalogue = CommandWorker("catalogue", self._look_up, self._emit, needs=NEEDS)
         documents_worker = documents.DocumentWorker(self._emit, lambda: self.session, self._is_answering)
@@ -98,20 +100,16 @@ class Service:
         self._recordings = Recordings()
         self._replays = CommandWorker("replays", self._replay, self._emit, needs=NEEDS)
         # What Stop stops, and what ends first; the model last, as others borrow it.
-        self._workers = (
-            self._hub, self._catalogue, self._replays, self._library, self._documents, self._passages, self._model,
+        self._workers: tuple[CommandWorker | Endpoints, ...] = (
+            self._hub, self._catalogue, self._endpoints, self._replays, self._library, self._documents, self._passages,
+            self._model,
         )  # fmt: skip
         self._halt = CommandWorker("stop", self._on_stop, self._emit)
         light = (protocol.Watch, protocol.Shutdown)
         self._control = CommandWorker(
-            "control",
-            self._on_control,
-            self._emit,
-            needs=NEEDS,
-            light=light,
-            idle=self._send_telemetry,
+            "control", self._on_control, self._emit, needs=NEEDS, light=light, idle=self._send_telemetry,
             pulse=self._look.pulse,
-        )
+        )  # fmt: skip
         self._routes: tuple[tuple[CommandWorker, tuple[type[protocol.Command], ...]], ...] = (
             (self._halt, (protocol.Stop, protocol.Ping)),
             (
@@ -136,7 +134,8 @@ class Service:
         """Queue a command on the thread that serves it."""
         if isinstance(command, protocol.LoadModel):
             model_files.PROCESS.warm()  # it starts while this one imports what it needs
-        worker = next((worker for worker, kinds in self._routes if isinstance(command, kinds)), None)
+        routed = (worker for worker, kinds in self._routes if isinstance(command, kinds))
+        worker = self._endpoints.worker(command) or next(routed, None)
         if worker is None:
             raise TypeError(f"not a command of the engine: {command!r}")
         worker.put(command)
@@ -230,6 +229,7 @@ class Service:
         if now["offline"]:
             self._hub_worker.go_offline()
             self._transfers.go_offline()
+            self._endpoints.go_offline()
         return now
 
     def _open_store(self) -> Path | None:
@@ -408,7 +408,9 @@ class Service:
     def _answer(
         self, command: protocol.Generate, cancelled: Callable[[], bool], emit: Callable[[protocol.Event], None]
     ) -> protocol.Stats:
-        """Of one model. emit: told of it as it comes."""
+        """Of one model, or of an endpoint that a team asks. emit: told of it as it comes."""
+        if self._endpoints.takes(command):
+            return self._endpoints.answer(command, cancelled, emit)
         if self._ready(command) is None:
             self._answering.drain()  # what is opened may take the place of a model that answers
         opened = self._asked(command, cancelled)

@@ -24,7 +24,6 @@ def answer(command: protocol.Command) -> Any:
     """One of TEAMS."""
     from pathlib import Path
 
-    from engine.library import library
     from engine.teams import folder
 
     match command:
@@ -37,7 +36,15 @@ def answer(command: protocol.Command) -> Any:
             return folder.import_file(Path(command.path))
         case protocol.ExportTeam():
             return folder.export_file(command.team, Path(command.path))
-    return folder.teams({card.name for card in library.cards()})
+    return folder.teams(askable_models())
+
+
+def askable_models() -> set[str]:
+    """Names of all models and endpoints that a step of a team can ask."""
+    from engine.endpoints import folder as endpoints
+    from engine.library import library
+
+    return {card.name for card in library.cards()} | {card.key for card in endpoints.endpoints()}
 
 
 class TeamAnswer:
@@ -58,13 +65,12 @@ class TeamAnswer:
         Raises CancelledWork with the Stats so far; UnderhillError, of a step, or before the first where a model is
         missing.
         """
-        from engine.library import library
         from engine.teams import folder
         from engine.teams.runner import FAILED, STOPPED, TeamRun
 
         _check(self._command)
         team = folder.find(self._command.model)
-        folder.check_models(team, {card.name for card in library.cards()}, opened)
+        folder.check_models(team, askable_models(), opened)
         run = TeamRun(team, self._command.messages, self._command.attached)
         streamed = -1
         try:
@@ -126,7 +132,7 @@ class TeamAnswer:
         return tuple(
             protocol.StepReport(
                 name=step.name, model=step.model, state=state, text=said(n, step.choices), note=step.note,
-                tokens=len(self._stats[n].token_ids) if n in self._stats else 0,
+                tokens=self._stats[n].answer_tokens or len(self._stats[n].token_ids) if n in self._stats else 0,
                 seconds=self._stats[n].prompt_seconds + self._stats[n].decode_seconds if n in self._stats else 0.0,
             )
             for n, (step, state) in enumerate(zip(run.team.steps, run.states))
@@ -151,7 +157,8 @@ class TeamAnswer:
 
     def _whole(self, run: TeamRun, number: int, finish: str) -> protocol.Stats:
         """The Stats of the step whose words are the answer, with all steps."""
-        return replace(self._stats[number], finish=finish, steps=self._reports(run))
+        hosts = dict.fromkeys(stats.endpoint for stats in self._stats.values() if stats.endpoint)
+        return replace(self._stats[number], finish=finish, steps=self._reports(run), endpoint=", ".join(hosts))
 
 
 class _StepFollower:

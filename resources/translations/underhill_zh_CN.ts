@@ -211,6 +211,11 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
+            <source>Manage endpoints…</source>
+            <translation>管理端点…</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
             <source>Import folder…</source>
             <translation>导入文件夹…</translation>
         </message>
@@ -331,6 +336,11 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
+            <source>Leaves this computer</source>
+            <translation>会离开这台电脑</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
             <source>Loads when you send</source>
             <translation>发送时加载</translation>
         </message>
@@ -343,6 +353,11 @@
             <location filename="../../app/chat/header.py"></location>
             <source>{model} answers instead.</source>
             <translation>改由 {model} 回答。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Answers come from {host}. Your messages leave this computer.</source>
+            <translation>回答来自 {host}。你的消息会离开这台电脑。</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
@@ -469,6 +484,11 @@
             <location filename="../../app/chat/running_answers.py"></location>
             <source>Processing prompt: {share}% of {total} tokens</source>
             <translation>处理提示词：{total} 词元的 {share}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
+            <source>Waiting for {host}  ·  {waited}</source>
+            <translation>正在等待 {host}  ·  {waited}</translation>
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
@@ -910,6 +930,11 @@
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
+            <source>Send a message (leaves this computer)</source>
+            <translation>输入消息（会离开这台电脑）</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/engine_controller.py"></location>
             <source>Loading model…</source>
             <translation>正在加载模型…</translation>
         </message>
@@ -917,6 +942,11 @@
             <location filename="../../app/controllers/engine_controller.py"></location>
             <source>Select a model or import one</source>
             <translation>选择或导入模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/engine_controller.py"></location>
+            <source>Answers come from {host}. The panels show this computer.</source>
+            <translation>回答来自 {host}。面板显示的是这台电脑。</translation>
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
@@ -1797,6 +1827,163 @@
             <translation>导入…</translation>
         </message>
         <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Edit endpoint</source>
+            <translation>编辑端点</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Add endpoint</source>
+            <translation>添加端点</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>My workstation</source>
+            <translation>我的工作站</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Address</source>
+            <translation>地址</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Key</source>
+            <translation>密钥</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Remove the key</source>
+            <translation>移除密钥</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Certificate authority</source>
+            <translation>证书颁发机构</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Empty: those of the system</source>
+            <translation>留空：使用系统的证书</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Choose…</source>
+            <translation>选择…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Choose certificate file</source>
+            <translation>选择证书文件</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Test connection</source>
+            <translation>测试连接</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Any server with OpenAI's API can answer: vLLM, SGLang, llama.cpp and others.</source>
+            <translation>任何提供 OpenAI API 的服务器都可以回答：vLLM、SGLang、llama.cpp 等。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Key, if it needs one</source>
+            <translation>密钥（如果需要）</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Certificate authority of its own (PEM file)</source>
+            <translation>自有的证书颁发机构（PEM 文件）</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Save</source>
+            <translation>保存</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>%n models</source>
+            <translation>
+                <numerusform>%n 个模型</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Connected in {time}</source>
+            <translation>连接成功，用时 {time}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Connecting…</source>
+            <translation>正在连接…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Kept in the system's keyring</source>
+            <translation>保存在系统密钥环中</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Certificates</source>
+            <translation>证书</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>All files</source>
+            <translation>所有文件</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoint_editor.py"></location>
+            <source>Not encrypted: others in the network can read along. Use https:// outside your own.</source>
+            <translation>未加密：网络中的其他人可以读到内容。在自己的网络之外使用 https://。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoints.py"></location>
+            <source>Endpoints</source>
+            <translation>端点</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoints.py"></location>
+            <source>An endpoint is a server on another computer that answers like a model. Messages are sent there.</source>
+            <translation>端点是另一台电脑上的服务器，像模型一样回答。消息会发送到那里。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoints.py"></location>
+            <source>Add endpoint…</source>
+            <translation>添加端点…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoints.py"></location>
+            <source>No endpoints yet</source>
+            <translation>还没有端点</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoints.py"></location>
+            <source>Use</source>
+            <translation>使用</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoints.py"></location>
+            <source>Edit</source>
+            <translation>编辑</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoints.py"></location>
+            <source>Delete</source>
+            <translation>删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/endpoints.py"></location>
+            <source>{name} deleted</source>
+            <translation>已删除“{name}”</translation>
+        </message>
+        <message>
             <location filename="../../app/library/entries.py"></location>
             <source>{pill}: {reason}</source>
             <translation>{pill}：{reason}</translation>
@@ -1830,11 +2017,6 @@
             <location filename="../../app/library/installed.py"></location>
             <source>Show in folder</source>
             <translation>打开所在文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/installed.py"></location>
-            <source>Delete</source>
-            <translation>删除</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2239,16 +2421,6 @@
         </message>
         <message>
             <location filename="../../app/library/teams.py"></location>
-            <source>Use</source>
-            <translation>使用</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/teams.py"></location>
-            <source>Edit</source>
-            <translation>编辑</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/teams.py"></location>
             <source>Duplicate</source>
             <translation>复制为新团队</translation>
         </message>
@@ -2269,13 +2441,13 @@
         </message>
         <message>
             <location filename="../../app/library/teams.py"></location>
-            <source>{name} restored</source>
-            <translation>{name} 已恢复</translation>
+            <source>leaves this computer</source>
+            <translation>会离开这台电脑</translation>
         </message>
         <message>
             <location filename="../../app/library/teams.py"></location>
-            <source>{name} deleted</source>
-            <translation>已删除“{name}”</translation>
+            <source>{name} restored</source>
+            <translation>{name} 已恢复</translation>
         </message>
         <message>
             <location filename="../../app/library/teams.py"></location>
@@ -3232,11 +3404,6 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Save</source>
-            <translation>保存</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/pages.py"></location>
             <source>Remove the token</source>
             <translation>移除令牌</translation>
         </message>
@@ -3508,11 +3675,6 @@
             <location filename="../../app/settings/server_page.py"></location>
             <source>Make a key</source>
             <translation>生成密钥</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/server_page.py"></location>
-            <source>Remove the key</source>
-            <translation>移除密钥</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
@@ -3870,11 +4032,6 @@
             <location filename="../../app/setup/page.py"></location>
             <source>Offline packages (folder)</source>
             <translation>离线软件包（文件夹）</translation>
-        </message>
-        <message>
-            <location filename="../../app/setup/page.py"></location>
-            <source>Choose…</source>
-            <translation>选择…</translation>
         </message>
         <message>
             <location filename="../../app/setup/updates.py"></location>
@@ -4289,11 +4446,6 @@
             <location filename="../../app/teams/editor.py"></location>
             <source>Selected model</source>
             <translation>所选模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/teams/editor.py"></location>
-            <source>Model</source>
-            <translation>模型</translation>
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
@@ -4929,6 +5081,11 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
+            <source>Leaves this computer: sent to {host}</source>
+            <translation>已离开这台电脑：发送至 {host}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
             <source>Messages above are outside the context</source>
             <translation>以上消息已不在上下文中</translation>
         </message>
@@ -4969,6 +5126,11 @@
             <location filename="../../app/transcript/notes.py"></location>
             <source>{percent}% cache hits</source>
             <translation>缓存命中 {percent}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Sent to</source>
+            <translation>发送至</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -5955,6 +6117,241 @@
             <location filename="../../engine/documents/reading.py"></location>
             <source>Attach text, code or PDF files, or describe the image in words.</source>
             <translation>可以添加文本、代码和 PDF 文件，或用文字描述图片内容。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/asking.py"></location>
+            <source>{host} has no model {model}.</source>
+            <translation>{host} 没有模型 {model}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/asking.py"></location>
+            <source>It has: {names}</source>
+            <translation>它有：{names}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/asking.py"></location>
+            <source>something that is not a list of models</source>
+            <translation>不是模型列表的内容</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/asking.py"></location>
+            <source>something that is not a stream of events</source>
+            <translation>不是事件流的内容</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/asking.py"></location>
+            <source>an answer without end</source>
+            <translation>没完没了的应答</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/asking.py"></location>
+            <source>something that is not an answer of a model</source>
+            <translation>不是模型回答的内容</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/asking.py"></location>
+            <source>{file} holds no certificates that can be read.</source>
+            <translation>{file} 中没有可读取的证书。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/asking.py"></location>
+            <source>Choose a file in PEM form in the endpoint, or none.</source>
+            <translation>在端点中选择 PEM 格式的文件，或不选择文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/definition.py"></location>
+            <source>An endpoint needs a name of at most {most} characters.</source>
+            <translation>端点需要一个不超过 {most} 个字符的名称。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/definition.py"></location>
+            <source>{shown} isn't the address of a server.</source>
+            <translation>{shown} 不是服务器地址。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/definition.py"></location>
+            <source>It looks like http://workstation/v1.</source>
+            <translation>地址形如 http://workstation/v1。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/definition.py"></location>
+            <source>Address, model and file have at most {most} characters.</source>
+            <translation>地址、模型和文件最多 {most} 个字符。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/definition.py"></location>
+            <source>Which model shall answer?</source>
+            <translation>由哪个模型回答？</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/definition.py"></location>
+            <source>Test the connection to see the models of this server.</source>
+            <translation>测试连接即可看到这台服务器上的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>Edit the endpoint to enter its key.</source>
+            <translation>编辑端点并输入它的密钥。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>Check that the server runs, then send your message again.</source>
+            <translation>确认服务器正在运行，然后重新发送消息。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>The certificate of {host} isn't trusted ({why}).</source>
+            <translation>{host} 的证书不受信任（{why}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>If the server has a certificate authority of its own, choose its file in the endpoint.</source>
+            <translation>如果服务器有自己的证书颁发机构，在端点中选择它的文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>No encrypted connection with {host}.</source>
+            <translation>无法与 {host} 建立加密连接。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>Check whether its address starts with https:// or http://.</source>
+            <translation>检查地址应以 https:// 还是 http:// 开头。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>{host} sent nothing for {minutes} min.</source>
+            <translation>{host} 已有 {minutes} 分钟没有发送任何内容。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>{host} closed the connection before its answer ended.</source>
+            <translation>{host} 在回答结束前关闭了连接。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>Unexpected answer from {host}: {what}.</source>
+            <translation>{host} 返回异常：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>Check the address; most end in /v1.</source>
+            <translation>检查地址；多数地址以 /v1 结尾。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>{host} ended the answer with an error.</source>
+            <translation>{host} 因出错结束了回答。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>{host} rejected the key.</source>
+            <translation>{host} 拒绝了密钥。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>{host} needs a key.</source>
+            <translation>{host} 需要密钥。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>{host} has no model {model}, or nothing at this address.</source>
+            <translation>{host} 没有模型 {model}，或者这个地址上没有服务。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>Edit the endpoint to check both; most addresses end in /v1.</source>
+            <translation>编辑端点以检查两者；多数地址以 /v1 结尾。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>Too many requests to {host}.</source>
+            <translation>对 {host} 的请求过多。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>Server error at {host} ({status}).</source>
+            <translation>{host} 服务器错误（{status}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>{host} sends requests on to {target}.</source>
+            <translation>{host} 将请求转到 {target}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>If you trust that address, enter it instead: your key is not sent there by itself.</source>
+            <translation>如果信任那个地址，改为输入它：密钥不会自动发送到那里。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>{host} refused the request ({status}).</source>
+            <translation>{host} 拒绝了请求（{status}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>It says: {said}.</source>
+            <translation>对方的说明：{said}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>Try again later.</source>
+            <translation>请稍后再试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>Wait {after} s, then try again.</source>
+            <translation>等待 {after} 秒后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/errors.py"></location>
+            <source>Wait {ceil} min, then try again.</source>
+            <translation>等待 {ceil} 分钟后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/folder.py"></location>
+            <source>{file} is damaged.</source>
+            <translation>{file} 已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/folder.py"></location>
+            <source>Delete it and add your endpoints again.</source>
+            <translation>删除它，然后重新添加端点。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/folder.py"></location>
+            <source>There is no endpoint called {name}.</source>
+            <translation>没有名为 {name} 的端点。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/folder.py"></location>
+            <source>Add it on the models page.</source>
+            <translation>在模型页面添加。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/folder.py"></location>
+            <source>There is an endpoint named {name} already.</source>
+            <translation>已有名为 {name} 的端点。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/folder.py"></location>
+            <source>Choose another name.</source>
+            <translation>换一个名称。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/folder.py"></location>
+            <source>There are {most} endpoints already.</source>
+            <translation>已有 {most} 个端点。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/folder.py"></location>
+            <source>Delete one first.</source>
+            <translation>先删除一个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/folder.py"></location>
+            <source>A key has letters, digits and signs, and no spaces.</source>
+            <translation>密钥由字母、数字和符号组成，不含空格。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
@@ -7238,11 +7635,6 @@
         </message>
         <message>
             <location filename="../../engine/hub/client.py"></location>
-            <source>an answer without end</source>
-            <translation>没完没了的应答</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/client.py"></location>
             <source>bytes that cannot be unpacked</source>
             <translation>无法解压的数据</translation>
         </message>
@@ -7360,11 +7752,6 @@
             <location filename="../../engine/hub/errors.py"></location>
             <source>in Settings</source>
             <translation>（在设置中）</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/errors.py"></location>
-            <source>Try again later.</source>
-            <translation>请稍后再试。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
@@ -7603,33 +7990,13 @@
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Too many requests to {host}.</source>
-            <translation>对 {host} 的请求过多。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/errors.py"></location>
             <source>{wait}, then try again. A token allows more.</source>
             <translation>{wait}后重试。使用令牌可发送更多请求。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
-            <source>Server error at {host} ({status}).</source>
-            <translation>{host} 服务器错误（{status}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/errors.py"></location>
-            <source>{host} refused the request ({status}).</source>
-            <translation>{host} 拒绝了请求（{status}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/errors.py"></location>
             <source>Check the model hub URL in Settings.</source>
             <translation>检查设置中的模型站地址。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/errors.py"></location>
-            <source>Unexpected answer from {host}: {what}.</source>
-            <translation>{host} 返回异常：{what}。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
@@ -7705,6 +8072,26 @@
             <location filename="../../engine/hub/errors.py"></location>
             <source>{room}, then try again.</source>
             <translation>{room}，然后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/keyring_secret.py"></location>
+            <source>Unlock it and try again.</source>
+            <translation>解锁后再试一次。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/keyring_secret.py"></location>
+            <source>Unlock or install one (on Linux: GNOME Keyring or KWallet).</source>
+            <translation>解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/keyring_secret.py"></location>
+            <source>The keyring of this computer is locked.</source>
+            <translation>这台电脑的密钥环已锁定。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/keyring_secret.py"></location>
+            <source>No keyring works on this computer, so the key can't be kept safely.</source>
+            <translation>这台电脑上没有可用的密钥环，无法安全保存密钥。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/listings.py"></location>
@@ -9258,16 +9645,6 @@
         </message>
         <message>
             <location filename="../../engine/server/access_key.py"></location>
-            <source>Unlock it and try again.</source>
-            <translation>解锁后再试一次。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/server/access_key.py"></location>
-            <source>Unlock or install one (on Linux: GNOME Keyring or KWallet).</source>
-            <translation>解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/server/access_key.py"></location>
             <source>The keyring of this computer is locked, so the key was neither kept nor removed.</source>
             <translation>这台电脑的密钥环已锁定，密钥既未保存也未移除。</translation>
         </message>
@@ -9360,6 +9737,21 @@
             <location filename="../../engine/service/comparing.py"></location>
             <source>Measuring KL</source>
             <translation>正在测量 KL</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/endpoints.py"></location>
+            <source>An endpoint can't continue an answer.</source>
+            <translation>端点无法继续一个回答。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/endpoints.py"></location>
+            <source>Regenerate it instead.</source>
+            <translation>改为重新生成。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/endpoints.py"></location>
+            <source>Offline mode is on, and this answer would come from another computer.</source>
+            <translation>离线模式已开启，而这个回答要来自另一台电脑。</translation>
         </message>
         <message>
             <location filename="../../engine/service/library_worker.py"></location>
@@ -10233,11 +10625,6 @@
         </message>
         <message>
             <location filename="../../engine/teams/definition.py"></location>
-            <source>Choose another name.</source>
-            <translation>换一个名称。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/teams/definition.py"></location>
             <source>Step {name}</source>
             <translation>步骤“{name}”</translation>
         </message>
@@ -10410,11 +10797,6 @@
             <location filename="../../engine/teams/folder.py"></location>
             <source>There are {most} teams already.</source>
             <translation>已有 {most} 个团队。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/teams/folder.py"></location>
-            <source>Delete one first.</source>
-            <translation>先删除一个。</translation>
         </message>
         <message>
             <location filename="../../engine/tracing/recorder.py"></location>

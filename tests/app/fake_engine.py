@@ -133,6 +133,7 @@ class FakeEngine:
         self.probe_seconds = 0.0
         self.cards: tuple[protocol.ModelCard, ...] = (BUILTIN, LARGE)
         self.teams: tuple[protocol.TeamCard, ...] = ()
+        self.endpoints: tuple[protocol.EndpointCard, ...] = ()
         self.script: Callable[[tuple[protocol.Message, ...]], str] = lambda messages: SENTENCE * 3
         self.fail: dict[type[protocol.Command], protocol.Failed] = {}
         self.received: list[protocol.Command] = []
@@ -201,6 +202,8 @@ class FakeEngine:
             return protocol.Done(command.id, self.cards)
         if isinstance(command, protocol.ListTeams):
             return protocol.Done(command.id, self.teams)
+        if isinstance(command, protocol.ListEndpoints):
+            return protocol.Done(command.id, self.endpoints)
         if isinstance(command, protocol.LoadModel):
             return self._load(command)
         if isinstance(command, protocol.ImportModel):

@@ -65,7 +65,7 @@ CAPITALS = frozenset(
     "JSON JetBrains KL KWallet Keyring Kimi LFU LM LRU Linux MB MLX Markdown Mbit Min MoE Mono Mixture Ollama OK "
     "Options P PDF PNG Python Qt Remember Sans Settings Studio T T1 T2 Torch US URL UTF Underhill Use Verify ZIP Droid "
     "Copy States United I/O SSL_CERT_FILE HF_TOKEN HF_HUB_OFFLINE HF_ENDPOINT HTTPS_PROXY HTTP_PROXY NO_PROXY K M "
-    "Q4_K_M Q8_0 MMMM HH".split()
+    "SGLang Q4_K_M Q8_0 MMMM HH".split()
 )
 _HOLES = re.compile(r"\{[^}]*\}|%n")
 _SENTENCE_STARTS = re.compile(r"(^|[.!?:…}]\s+|[“(\n]|·\s+|;;)([A-Z])")
