@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
 
 from app.attachments.controller import AttachmentController, AttachmentReader
+from app.attachments.documents import DocumentsController
 from app.backend import LOADING, EngineLink, Models, RunningEngine
 from app.chat.conversation import Conversation
 from app.composer import TokenCounter
@@ -72,7 +73,15 @@ class Application:
         window, editing = self.window, self.window.editing
         self.token_counter = TokenCounter(composer, self.conversation, self.models, self.link, lambda: editing.edited)
         self.token_counter.counted.connect(composer.meter.show_usage)
-        self.token_counter.attachments_counted.connect(composer.show_token_counts)
+        self.token_counter.attachments_counted.connect(lambda tokens, _: composer.show_token_counts(tokens))
+        self.documents = DocumentsController(
+            self.window, self.database, self.conversation, link=self.link, main_queue=self.main_queue,
+            reader=self.reading,
+        )  # fmt: skip
+        self.attachments.too_long.connect(self.documents.add)
+        self.token_counter.attachments_counted.connect(self.attachments.index_long)
+        self.window.chats.trash_emptied.connect(self.documents.tidy)
+        self.documents.restore()
         self.tray_controller = TrayController(
             window, window.navigator, self.conversation, known=self.models, view_model=self.library, theme=self.theme
         )

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QWidget
 from app import backend
 from app.backend import EngineLink, Models
 from app.chat.conversation import Conversation
-from app.chat.prompt_messages import with_attachments
+from app.chat.prompt_messages import as_read, with_attachments
 from app.i18n.translate import tr
 from app.storage.records import Attachment, QueuedMessage, StoredMessage
 from app.theme import fonts, sizes
@@ -182,6 +182,7 @@ class Composer(QFrame):
         self.waiting.pressed.connect(self._take_back)
         self.waiting.removed.connect(self._take_out)
         self.attached = Chips(theme, tr("Attachments"), tr("Remove file"), self)
+        self.documents = Chips(theme, tr("Documents"), tr("Remove from chat"), self)
         self.edit = DraftEdit(self)
         self.edit.files.connect(self.files)
         self.edit.long_text.connect(self.long_text)
@@ -200,12 +201,14 @@ class Composer(QFrame):
         sizes.set_square(self.button, 36)
         self.button.clicked.connect(self._pressed)
         self.attach = IconButton(theme, "attach", tr("Attach files"), self, "Ctrl+O")
+        self.folder = IconButton(theme, "folder", tr("Attach folder"), self)
         self.style_button = IconButton(theme, "style", tr("Chat settings"), self, "Ctrl+P")
         self.meter = ContextMeter(self)
-        row = hbox(self.attach, self.style_button, ..., self.meter, 6, self.button, spacing=4)
+        row = hbox(self.attach, self.folder, self.style_button, ..., self.meter, 6, self.button, spacing=4)
         self.column = vbox(
-            self.strip, self.waiting, self.attached, self.edit, row, parent=self, margins=(10, 8, 8, 8), spacing=4
-        )
+            self.strip, self.waiting, self.documents, self.attached, self.edit, row, parent=self,
+            margins=(10, 8, 8, 8), spacing=4,
+        )  # fmt: skip
         self._rest = make_timer(self, _DRAFT_AFTER, self.save_draft)
         sizes.follow(self, Composer._fit)
         self._enable()
@@ -349,7 +352,7 @@ class TokenCounter(QObject):
     """
 
     counted = Signal(int, int, int)
-    attachments_counted = Signal(object)  # tokens of each attachment of the draft
+    attachments_counted = Signal(object, int)  # tokens of each attachment of the draft; those of the context
 
     def __init__(
         self, composer: Composer, conversation: Conversation, known: Models, link: EngineLink,
@@ -385,7 +388,7 @@ class TokenCounter(QObject):
         files = [with_attachments("", (a,)) for a in self._composer.attachments]
         draft = [self._composer.text(), *files]
         base, later = self._known(card.title)
-        before = [with_attachments(m.content, m.attachments) for m in later]
+        before = [as_read(m) for m in later]
         if not base:
             before.append(self._conversation.style.system)
         fresh = tuple({t for t in (*draft, *before) if t and t not in self._counts})
@@ -397,7 +400,7 @@ class TokenCounter(QObject):
                 self._counts = {t: n for t, n in self._counts.items() if t in before or t in draft}
                 self._counts.update(zip(fresh, found.tokens))
                 own = [self._counts.get(t, 0) for t in draft]
-                self.attachments_counted.emit(own[1:])
+                self.attachments_counted.emit(own[1:], found.context)
                 self.counted.emit(base + sum(self._counts.get(t, 0) for t in before), sum(own), found.context)
 
         self._link.request(done, lambda failed: None, protocol.CountTokens, fresh)

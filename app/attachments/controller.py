@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from functools import partial
@@ -27,9 +28,10 @@ from app.widgets.builders import hbox, make_button, make_combo, make_label, resi
 from app.widgets.messages import Banners
 from app.widgets.search_field import FindBar
 from app.widgets.text import size
-from engine import protocol
+from engine import protocol, regular_file
 
 _MOST = 1_000_000  # characters that are shown of a file; more take the window's thread too long
+_SHARE = 0.5  # of the context; what takes more leaves no room for a talk about it
 _PROSE = (".txt", ".md", ".pdf", "")
 
 
@@ -82,6 +84,20 @@ class AttachmentDialog(QDialog):
         self.text.setFocus()
         self.show_tokens(None)
         self.shown.emit(self.file)
+
+    def show_passage(self, source: protocol.Passage) -> None:
+        """Select a passage, where the text still has it: by its lines, or on a page by its words."""
+        cursor, text = self.text.textCursor(), self.text.document()
+        start = source.text.split("\n", 1)[0]
+        first = text.findBlockByNumber(source.line - 1)
+        if source.page or start not in first.text():
+            first = text.find(start).block()
+        if first.isValid():
+            last = text.findBlockByNumber(first.blockNumber() + source.last_line - source.line)
+            cursor.setPosition(first.position())
+            cursor.setPosition(last.position() + last.length() - 1, QTextCursor.MoveMode.KeepAnchor)
+            self.text.setTextCursor(cursor)
+            self.text.centerCursor()
 
     def show_tokens(self, tokens: int | None) -> None:
         """Show how many tokens the model takes for the file; None: not known."""
@@ -138,7 +154,12 @@ class AttachmentDialog(QDialog):
 
 
 class AttachmentController(QObject):
-    """Controller of a composer's attachments: files chosen, dropped or pasted, read on a thread of their own."""
+    """Controller of a composer's attachments: files chosen, dropped or pasted, read on a thread of their own.
+
+    too_long: list[Path] of folders, and of files that the model could not read whole; they are to be indexed.
+    """
+
+    too_long = Signal(object)
 
     def __init__(
         self, composer: Composer, banners: Banners, main_queue: MainThreadQueue, conversation: Conversation
@@ -150,6 +171,7 @@ class AttachmentController(QObject):
         self._main_queue = main_queue
         self._shown = ""  # by the banner about what was not attached, until the message is sent or left
         self._folder = QDir.homePath()  # that files were last chosen in
+        self._paths: list[tuple[Attachment, Path]] = []  # of what is attached
         composer.attach.clicked.connect(self.choose)
         composer.files.connect(self.take_files)
         composer.long_text.connect(self.take_text)
@@ -184,22 +206,45 @@ class AttachmentController(QObject):
         now = self._composer.attachments
         self._composer.set_attachments(now[:number] + now[number + 1 :])
 
+    @Slot(object, int)
+    def index_long(self, tokens: Sequence[int], context: int) -> None:
+        """Have those indexed instead that would take most of the context. tokens: of each attachment."""
+        attached = self._composer.attachments
+        known = {id(attachment): path for attachment, path in self._paths}
+        long = [a for a, n in zip(attached, tokens) if n > _SHARE * context and id(a) in known]
+        if long:
+            self._composer.set_attachments([a for a in attached if all(a is not other for other in long)])
+            self.too_long.emit([known[id(a)] for a in long])
+
     def _read(self, paths: list[Path], chat_id: int) -> None:
         """Runs on a thread of its own."""
-        found: list[Attachment] = []
+        found: list[tuple[Attachment, Path]] = []
+        long: list[Path] = []
         refused: list[protocol.UnderhillError] = []
         for path in paths:
             try:
-                found.append(read(path))
+                if os.path.isdir(path):
+                    long.append(path)
+                else:
+                    found.append((read(path), path))
             except protocol.UnderhillError as error:
-                refused.append(error)
-        self._main_queue.post(self._finished, chat_id, found, refused)
+                if isinstance(error.__cause__, regular_file.FileTooLarge):
+                    long.append(path)
+                else:
+                    refused.append(error)
+        self._main_queue.post(self._finished, chat_id, found, long, refused)
 
-    def _finished(self, chat_id: int, found: list[Attachment], refused: list[protocol.UnderhillError]) -> None:
+    def _finished(
+        self, chat_id: int, found: list[tuple[Attachment, Path]], long: list[Path],
+        refused: list[protocol.UnderhillError],
+    ) -> None:  # fmt: skip
         if self._conversation.chat_id == chat_id:
-            self._attach(found)
+            self._paths = [(a, path) for a, path in self._paths if a in self._composer.attachments] + found
+            self._attach([attachment for attachment, _ in found])
+            if long:
+                self.too_long.emit(long)
         else:
-            refused = [_too_late(attachment.name) for attachment in found] + refused
+            refused = [_too_late(path.name) for _, path in found] + [_too_late(path.name) for path in long] + refused
         self._show_refused(refused)
 
     def _attach(self, found: list[Attachment]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.backend import EngineLink
+from app.chat.document_search import DocumentSearch
 from app.chat.model_choice import ModelChoice
 from app.chat.open_chat import OpenChat
 from app.chat.running_answers import ANSWER, RunningAnswer, RunningAnswers
@@ -38,10 +39,12 @@ class Conversation(OpenChat):
     queue_changed = Signal(object)  # tuple[QueuedMessage, ...] of the open chat
     returned = Signal(str, object)  # text and attachments that were not sent: back into the composer
     failed = Signal(object, object)  # protocol.Failed, and the id of the chat
+    sources_found = Signal(object, object)  # id of a question, its passages
 
     def __init__(self, database: DatabaseThread, link: EngineLink, parent: QObject | None = None) -> None:
         super().__init__(database, parent)
         self._link = link
+        self._search = DocumentSearch(database, link)
         self.choice = ModelChoice()  # who answers
         self.closing = False  # the window goes, and the engine with it
         self.thinking = "on"  # as in protocol.Generate
@@ -141,15 +144,24 @@ class Conversation(OpenChat):
             title = records.title_from(text or attachments[0].name)
             self.chat = Chat(
                 id=records.new_id(), title=title, updated_at=time.time(), style=self.new_style,
-                model=self.choice.answering(),
+                model=self.choice.answering(), documents=self.new_documents,
             )  # fmt: skip
             self.wanted = self.chat.id
         parent = self.messages[-1].id if self.messages else None
         question = records.new_question(self.chat.id, parent, text, attachments)
         self._begin(self.chat.id, [*self.messages, question], self.style, question, self.chat if new else None)
-        if new and self.new_attached:
+        if new:
+            self._move_draft(self.chat.id)
+
+    def _move_draft(self, chat_id: int) -> None:
+        """What belonged to the chat without a message belongs to this one, whose first it has just got."""
+        if self.new_attached:
             self.new_attached = ()
             self.drafts.keep(NEW_CHAT, "attached", ())
+        if self.new_documents:
+            self.drafts.keep(chat_id, "documents", self.new_documents)
+            self.new_documents = ()
+            self.drafts.keep(NEW_CHAT, "documents", ())
 
     def set_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
         """Change which messages wait in the open chat."""
@@ -270,11 +282,11 @@ class Conversation(OpenChat):
     def _begin(
         self, chat_id: int, before: list[StoredMessage], style: Style, question: StoredMessage | None = None,
         chat: Chat | None = None, versions: int = 1, *, queue: tuple[QueuedMessage, ...] | None = None,
-        model: str = "",
+        model: str = "", documents: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         """Begin an answer. before: what it answers, the question included. chat: to be made with this question.
 
-        queue: the question was queued, and these still are. model: asked where the chat is not the open one.
+        queue: the question was queued, and these still are. model, documents: asked where the chat is not the open one.
         """
         shown = self.chat is not None and self.chat.id == chat_id
         if shown:
@@ -296,7 +308,7 @@ class Conversation(OpenChat):
         fresh = (question, reply) if question is not None else (reply,)
         answer = RunningAnswer(
             message=reply, question=question, turns=before, style=style, queue=queue or (), waited=queue is not None,
-            model=model,
+            model=model, documents=self.documents if shown else documents,
         )  # fmt: skip
         self._start(answer, partial(branches.write, chat=chat, messages=fresh, queue=queue), chat is not None)
 
@@ -316,6 +328,26 @@ class Conversation(OpenChat):
         if answer.stopped:
             self._end(answer, answer.finished("cancelled", None))
             return
+        if self._search.wanted(answer):
+            answer.command = self._search.begin(
+                answer, partial(self._sources_found, answer), partial(self._on_event, answer)
+            )
+        else:
+            self._generate(answer)
+
+    def _sources_found(self, answer: RunningAnswer, question: StoredMessage) -> None:
+        """Have the engine answer a question with the passages that were found for it."""
+        if not self.answers.has(answer):
+            return
+        if self.shows(answer):
+            self.messages = [question if m.id == question.id else m for m in self.messages]
+            self.sources_found.emit(question.id, question.sources)
+        if answer.stopped:
+            self._end(answer, answer.finished("cancelled", None))
+        else:
+            self._generate(answer)
+
+    def _generate(self, answer: RunningAnswer) -> None:
         fields = self.choice.fields(answer, self.thinking)
         answer.command = self._link.ask(partial(protocol.Generate, **fields), partial(self._on_event, answer))
 
@@ -332,7 +364,9 @@ class Conversation(OpenChat):
                 back, answer.queue = [*back, *answer.queue], ()
             self._discard(answer)
         if shown and new:
+            documents = self.documents
             self.new()
+            self.keep_documents(documents)
         elif shown and self.chat is not None:
             self.open(self.chat)
         if back:
@@ -415,7 +449,9 @@ class Conversation(OpenChat):
         self.drafts.forget_queue(chat_id)
         question = records.new_question(chat_id, message.id, first.text, first.attachments)
         before = [*answer.turns, message, question]
-        self._begin(chat_id, before, answer.style, question, queue=tuple(rest), model=answer.model)
+        self._begin(
+            chat_id, before, answer.style, question, queue=tuple(rest), model=answer.model, documents=answer.documents
+        )  # fmt: skip
 
     def _return_queue(self, chat_id: int, queue: tuple[QueuedMessage, ...]) -> None:
         """Return queued messages to the composer. They leave the queue once the draft is on the disk."""

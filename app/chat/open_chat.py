@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -29,6 +30,7 @@ class OpenChat(QObject):
         self.new_style: Style | None = None  # of a chat that has no message yet
         self.new_model = ""  # of such a chat, as Chat.model; '' as long as none was chosen for it
         self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
+        self.new_documents: tuple[str, ...] = ()  # that such a chat is to search
 
     @property
     def chat_id(self) -> int:
@@ -55,6 +57,19 @@ class OpenChat(QObject):
         else:
             self.new_attached = files
         self.drafts.keep(self.chat_id, "attached", files)
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Paths of the files and folders that the open chat searches at each question."""
+        return self.chat.documents if self.chat is not None else self.new_documents
+
+    def keep_documents(self, paths: tuple[str, ...], done: Callable[[], object] = lambda: None) -> None:
+        """Have the open chat search these from now on. done: it is on the disk."""
+        if self.chat is not None:
+            self.chat = dataclasses.replace(self.chat, documents=paths)
+        else:
+            self.new_documents = paths
+        self.drafts.keep(self.chat_id, "documents", paths, done)
 
     def keep_place(self, place: ScrollPosition | None) -> None:
         """Keep where the open chat is scrolled to; None: at its end."""

@@ -17,7 +17,7 @@ def prompt_messages(messages: Sequence[StoredMessage], system: str = "") -> tupl
     if len(found) > 1 and found[0][0].role == "assistant":  # its question was deleted
         del found[0]
     for group in found:
-        content = "\n\n".join(with_attachments(m.content, m.attachments) for m in group)
+        content = "\n\n".join(map(as_read, group))
         read.append(protocol.Message(group[0].role, content, group[0].token_ids if len(group) == 1 else ()))
     return tuple(read)
 
@@ -41,6 +41,11 @@ def first_read_message(messages: Sequence[StoredMessage]) -> int:
     dropped = int(messages[last].stats.get("dropped_turns", 0)) if last >= 0 else 0
     found = group_by_role(messages[:last]) if dropped else []
     return found[dropped][0].id if 0 < dropped < len(found) else 0
+
+
+def as_read(m: StoredMessage) -> str:
+    """A message with the passages that were found for it and what is attached to it."""
+    return protocol.with_passages(with_attachments(m.content, m.attachments), m.sources)
 
 
 def with_attachments(content: str, attachments: Sequence[Attachment]) -> str:

@@ -63,6 +63,8 @@ class RunningAnswer:
     began: float = field(default_factory=time.monotonic)
     reading: protocol.PromptRead | None = None
     steps: list[dict[str, Any]] = field(default_factory=list)  # of a team, as messages.StepReport
+    documents: tuple[str, ...] = ()  # paths of what is searched before it is begun
+    searching: str = ""  # what is done for that
     _recent: list[tuple[float, int]] = field(default_factory=list)
 
     @property
@@ -106,6 +108,8 @@ class RunningAnswer:
         waited = duration(time.monotonic() - self.began)
         if self.waits:
             return tr("Another chat is generating  ·  Esc to stop")
+        if self.searching:
+            return tr("{doing}  ·  Esc to stop", doing=self.searching)
         if self.opening:
             return tr("Loading model  ·  {waited}", waited=waited)
         read = self.reading
@@ -397,6 +401,8 @@ def _write_field(store: ChatStore, key: _Key, value: Any) -> None:
         store.update(value)
     elif field == "attached":
         store.keep_draft_attachments(chat_id, value)
+    elif field == "documents":
+        store.keep_documents(chat_id, value)
     else:
         store.set_field(chat_id, field, value)
 

@@ -33,6 +33,7 @@ class ChatController(QObject):
         c.opened.connect(self._opened)
         c.added.connect(self._added)
         c.text_added.connect(transcript.extend)
+        c.sources_found.connect(transcript.show_sources)
         c.answers.steps_changed.connect(transcript.show_steps)
         c.answers.step_text_added.connect(transcript.add_step_text)
         c.finished.connect(transcript.finish)

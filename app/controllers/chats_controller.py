@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QInputDialog, QMenu
 
 from app.chat.conversation import Conversation
@@ -29,6 +29,8 @@ from app.widgets.builders import open_dialog
 
 class ChatsController(QObject):
     """Handles the sidebar's signals. The database thread makes the changes; then the list is read again."""
+
+    trash_emptied = Signal()  # of one chat, or all
 
     def __init__(
         self, shell: Shell, theme: Theme, database: DatabaseThread, *, conversation: Conversation,
@@ -263,6 +265,8 @@ class ChatsController(QObject):
         dialog.restored.connect(lambda chat: self._restore((chat,), chat))
         dialog.removed.connect(lambda chat: self.change(lambda store: store.empty_trash(chat.id)))
         dialog.emptied.connect(lambda: self.change(ChatStore.empty_trash))
+        dialog.removed.connect(lambda _: self.trash_emptied.emit())
+        dialog.emptied.connect(self.trash_emptied)
         dialog.open()
 
     # ---- the menu ---------------------------------------------------------------------------------------------

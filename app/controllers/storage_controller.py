@@ -149,7 +149,7 @@ class ClosingController(QObject):
                 words.text = held
             elif what == "queue":
                 words.waiting = held
-            else:
+            elif what == "attached":
                 words.files = held
         if draft := self._state.unsaved_draft:
             left.setdefault(NEW_CHAT, UnsavedText()).text = draft

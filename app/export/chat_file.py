@@ -372,6 +372,15 @@ class _Bounded(io.RawIOBase):
         return len(data)
 
 
+def _source(found: dict[str, Any]) -> dict[str, Any]:
+    """Passage of a document, as protocol.Passage has it; without its file, which is on another computer."""
+    numbers = {name: int(found[name]) for name in ("page", "line", "last_line")}
+    if not all(0 <= number < 1 << 31 for number in numbers.values()):
+        raise ValueError("no place in a document")
+    texts = {name: one_line(found[name]) for name in ("name", "heading")}
+    return {"file": "", **texts, **numbers, "text": clean_text(found["text"])}
+
+
 def _own(c: dict[str, Any]) -> dict[str, Any]:
     known: set[Any] = {None}
     messages = []
@@ -386,6 +395,7 @@ def _own(c: dict[str, Any]) -> dict[str, Any]:
             "finish": one_line(m.get("finish")), "stats": checked_stats(m.get("stats")),
             "model": one_line(m.get("model")), "created_at": timestamp(m.get("created_at")),
             "attachments": [[one_line(a["name"]), clean_text(a["text"])] for a in m.get("attachments", ())],
+            "sources": [_source(s) for s in m.get("sources", ())],
         })  # fmt: skip
     style = c.get("style")
     if style:

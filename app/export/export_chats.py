@@ -18,6 +18,7 @@ from app.markdown.split import thought_and_answer
 from app.storage.records import Attachment, Chat, StoredMessage
 from app.storage.store import ChatStore
 from app.transcript import notes
+from app.transcript.steps import place_of
 from engine import filesystem, protocol
 
 # names that Windows keeps to itself
@@ -70,10 +71,16 @@ def _entry(chat: Chat, folder: str, messages: list[StoredMessage]) -> dict[str, 
         "messages": [
             {"id": m.id, "parent": m.parent_id, "role": m.role, "content": m.content, "model": m.model,
              "attachments": [dataclasses.asdict(a) for a in m.attachments], "created_at": m.created_at,
+             "sources": [_source(source) for source in m.sources],
              "finish": m.finish, "stats": m.stats}
             for m in messages
         ],
     }  # fmt: skip
+
+
+def _source(source: protocol.Passage) -> dict[str, Any]:
+    """A passage without the path of its file, which says something of this computer, and nothing on another."""
+    return {name: value for name, value in dataclasses.asdict(source).items() if name != "file"}
 
 
 def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
@@ -90,6 +97,7 @@ def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
             parts.append(_folded(tr("Thinking"), _lowered(thought)))
         parts.append(_lowered(answer.strip("\n")))
         parts += [_folded(a.name, _fenced(a)) for a in m.attachments]
+        parts += [_folded(f"[{n}] {place_of(s)}", protocol.fence(s.text)) for n, s in enumerate(m.sources, 1)]
         parts += [f"*{_plain(note)}*" for note in (notes.after(m) if m.role == "assistant" else ())]
     return "\n\n".join(p for p in parts if p) + "\n"
 

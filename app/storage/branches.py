@@ -19,7 +19,8 @@ def read(store: ChatStore, chat_id: int) -> OpenedChat | None:
     chat = store.chat(chat_id)
     if chat is None:
         return None
-    return dataclasses.replace(chat, attached=store.draft_attachments(chat_id)), store.path(chat_id)
+    with_it = dataclasses.replace(chat, attached=store.draft_attachments(chat_id), documents=store.documents(chat_id))
+    return with_it, store.path(chat_id)
 
 
 def read_at(store: ChatStore, chat_id: int, message_id: int) -> OpenedChat | None:
@@ -52,6 +53,7 @@ def copy_branch(store: ChatStore, chat_id: int, message_id: int) -> Chat | None:
         state = "cut" if message.state == "streaming" else message.state  # the copy of an answer does not go on
         copies.append(dataclasses.replace(message, id=new_id(), chat_id=chat.id, parent_id=parent, state=state))
     write(store, chat, tuple(copies))
+    store.keep_documents(chat.id, store.documents(chat_id))
     return chat
 
 

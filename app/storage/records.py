@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.i18n.translate import tr
+from engine.protocol import Passage
 
 _LATEST = 1 << 62  # an id of the year 2112
 _last = 0  # the id made last, under `_making`
 _making = threading.Lock()  # ids are made on the window's thread, and by jobs such as imports on the database thread
 CHAT_COLUMNS = "id, title, title_by_hand, updated_at, draft, leaf_id, pinned, folder_id, place, style, queue, model"
 MESSAGE_COLUMNS = (
-    "id, chat_id, parent_id, role, content, token_ids, state, finish, stats, model, created_at, attachments"
+    "id, chat_id, parent_id, role, content, token_ids, state, finish, stats, model, created_at, attachments, sources"
 )
 _LONGEST = 48  # characters of a title, before the ellipsis
 _NUMBER = re.compile(r" \(\d+\)$")  # of a chat that began as a copy of another
@@ -107,7 +108,8 @@ class QueuedMessage:
 class Chat:
     """A chat as the list shows it. leaf_id: the last message of the branch that is open; None while empty.
 
-    place: None is at the end. style: None is as the settings say. attached: to the draft; read where a chat is opened.
+    place: None is at the end. style: None is as the settings say. attached: to the draft, and documents: paths of files
+    and folders that are searched at each question; both are read where a chat is opened.
     model: key of the model or team that answers, as Models.key_of gives it; '' in chats older than that.
     """
 
@@ -124,6 +126,7 @@ class Chat:
     queue: tuple[QueuedMessage, ...] = ()
     model: str = ""
     attached: tuple[Attachment, ...] = ()
+    documents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +134,7 @@ class StoredMessage:
     """One message. Messages form a tree by parent_id; an edit or another answer is a sibling.
 
     state: 'whole', 'streaming' (being written) or 'cut' (Underhill ended while it was written).
+    sources: passages of documents that went with a question.
     finish, stats: of answers, as engine.protocol.Stats has them. version, versions: which sibling this is, from 1.
     """
 
@@ -148,6 +152,7 @@ class StoredMessage:
     version: int = 1
     versions: int = 1
     attachments: tuple[Attachment, ...] = ()
+    sources: tuple[Passage, ...] = ()
 
     @property
     def unfinished(self) -> bool:
@@ -187,15 +192,17 @@ def chat_of(row: tuple[Any, ...]) -> Chat:
 
 def message_of(row: tuple[Any, ...], siblings: list[int]) -> StoredMessage:
     """A message from the columns MESSAGE_COLUMNS. siblings: ids of its versions, the oldest first."""
-    i, chat, parent, role, content, tokens, state, finish, stats, model, created, attached = row
+    i, chat, parent, role, content, tokens, state, finish, stats, model, created, attached, passages = row
     facts = json.loads(stats) if stats != "{}" else {}
     files = attachments_of(json.loads(attached)) if attached != "[]" else ()
+    sources = sources_of(json.loads(passages)) if passages != "[]" else ()
     count = len(siblings)
     message = object.__new__(StoredMessage)  # a frozen one is made field by field, which takes long for thousands
     message.__dict__.update(
         id=i, chat_id=chat, parent_id=parent, role=role, content=content,
         token_ids=unpack_tokens(tokens) if tokens else (), state=state, finish=finish, stats=facts, model=model,
         created_at=created, version=siblings.index(i) + 1 if count > 1 else 1, versions=count, attachments=files,
+        sources=sources,
     )  # fmt: skip
     return message
 
@@ -205,6 +212,7 @@ def row_of(m: StoredMessage) -> tuple[Any, ...]:
     return (
         m.id, m.chat_id, m.parent_id, m.role, m.content, pack_tokens(m.token_ids), m.state, m.finish,
         json.dumps(m.stats), m.model, m.created_at, attachments_text(m.attachments),
+        sources_text(m.sources),
     )  # fmt: skip
 
 
@@ -216,6 +224,16 @@ def attachments_text(files: tuple[Attachment, ...]) -> str:
 def attachments_of(found: list[dict[str, str]]) -> tuple[Attachment, ...]:
     """Attachments from JSON that has been read."""
     return tuple(Attachment(a["name"], a["text"]) for a in found)
+
+
+def sources_text(sources: tuple[Passage, ...]) -> str:
+    """Passages as JSON."""
+    return json.dumps([dataclasses.asdict(one) for one in sources])
+
+
+def sources_of(found: list[dict[str, Any]]) -> tuple[Passage, ...]:
+    """Passages from JSON that has been read."""
+    return tuple(Passage(**one) for one in found)
 
 
 def queue_text(queue: tuple[QueuedMessage, ...]) -> str:

@@ -117,6 +117,15 @@ STEPS: tuple[tuple[str, ...], ...] = (
     (  # which model or team answers in a chat
         "ALTER TABLE chats ADD COLUMN model TEXT NOT NULL DEFAULT ''",
     ),
+    (  # documents that a chat searches (0 is the chat without a message), and passages that went with a question
+        "CREATE TABLE documents (chat_id INTEGER PRIMARY KEY, paths TEXT NOT NULL)",
+        """
+        CREATE TRIGGER documents_removed AFTER DELETE ON chats BEGIN
+            DELETE FROM documents WHERE chat_id = old.id;
+        END
+        """,
+        "ALTER TABLE messages ADD COLUMN sources TEXT NOT NULL DEFAULT '[]'",
+    ),
 )
 
 

@@ -24,6 +24,7 @@ from app.storage.records import (
 )
 from app.storage.schema import migrate
 from engine.lived_time import LivedTime, look
+from engine.protocol import Passage
 
 _LONGEST = 1000  # characters that are looked for in a title, of which SQLite takes no more than 50 000 bytes
 _SLOTS = ", ".join("?" * len(records.MESSAGE_COLUMNS.split(",")))
@@ -339,6 +340,34 @@ class ChatStore:
             )
         else:
             self.db.execute("DELETE FROM drafts WHERE chat_id = ?", (chat_id,))
+
+    # ---- documents ------------------------------------------------------------------------------------------------
+
+    def documents(self, chat_id: int = NEW_CHAT) -> tuple[str, ...]:
+        """Paths of the files and folders that a chat searches."""
+        row = self.db.execute("SELECT paths FROM documents WHERE chat_id = ?", (chat_id,)).fetchone()
+        return tuple(json.loads(row[0])) if row is not None else ()
+
+    def keep_documents(self, chat_id: int, paths: tuple[str, ...]) -> None:
+        """Store which files and folders a chat searches; without any the row is deleted."""
+        if paths:
+            self.db.execute(
+                "INSERT INTO documents (chat_id, paths) VALUES (?, ?) "
+                "ON CONFLICT (chat_id) DO UPDATE SET paths = excluded.paths",
+                (chat_id, json.dumps(paths)),
+            )
+        else:
+            self.db.execute("DELETE FROM documents WHERE chat_id = ?", (chat_id,))
+
+    def all_documents(self) -> tuple[str, ...]:
+        """Paths of all files and folders that any chat searches, those in the trash among them."""
+        rows = self.db.execute("SELECT paths FROM documents")
+        return tuple(sorted({path for (paths,) in rows for path in json.loads(paths)}))
+
+    def keep_sources(self, message_id: int, sources: tuple[Passage, ...]) -> None:
+        """Store the passages that go with a question."""
+        with self.transaction() as db:
+            db.execute("UPDATE messages SET sources = ? WHERE id = ?", (records.sources_text(sources), message_id))
 
     # ---- the trash ------------------------------------------------------------------------------------------------
 

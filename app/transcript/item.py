@@ -18,6 +18,7 @@ from app.storage.records import StoredMessage
 from app.theme import fonts
 from app.transcript import notes
 from app.transcript.blocks import BlockView, DocumentBuilder, estimate
+from engine.protocol import Passage
 
 _HIGH = 38  # of one line with the room around it, beside text of the base size
 _ROUND = 10  # of that around the chip
@@ -86,6 +87,7 @@ class MessageItem:
         """model_before: what answered the question before this one, as StoredMessage.model."""
         self.message = message
         self.model_before = model_before
+        self.asked_with: StoredMessage | None = None  # the message before it
         self.is_user = message.role == "user"  # the user's own words: a bubble, shown as typed
         self.views: list[BlockView] | None = None
         self.folded = True  # a thought is not shown
@@ -98,7 +100,7 @@ class MessageItem:
         self._changed = 0  # number of the first block whose top may be wrong
         self.height = 0.0
         self.details_height = 0.0  # what its figures take below its foot, where they are unfolded
-        self.steps_height = 0.0  # what the steps of a team take above its text
+        self.steps_height = 0.0  # what its sources and the steps of a team take above its text
 
     @property
     def has_details(self) -> bool:
@@ -110,6 +112,11 @@ class MessageItem:
         """Steps of the team that answered, as messages.StepReport has them; none of a single model."""
         found = self.message.stats.get("steps")
         return [step for step in found if isinstance(step, dict)] if isinstance(found, list | tuple) else []
+
+    @property
+    def sources(self) -> tuple[Passage, ...]:
+        """Passages of documents that an answer was made with."""
+        return self.asked_with.sources if self.asked_with is not None and not self.is_user else ()
 
     @property
     def foot(self) -> float:

@@ -84,7 +84,7 @@ class TranscriptPage(QAbstractScrollArea):
     def add(self, message: StoredMessage) -> None:
         """Append a message and scroll to it."""
         self._follow = True
-        self.layout_.insert(MessageItem(message, self._model_before(len(self.items))))
+        self.layout_.insert(self._item(message, len(self.items)))
         self.current = len(self.items) - 1
         self.arrange()
 
@@ -111,7 +111,7 @@ class TranscriptPage(QAbstractScrollArea):
         if index >= 0:
             self.selection.clear()
             self._follow = self._follow or index == len(self.items) - 1
-            self.layout_.replace(MessageItem(message, self._model_before(index)), index)
+            self.layout_.replace(self._item(message, index), index)
             self.arrange()
 
     def mark_start(self, message_id: int) -> None:
@@ -130,6 +130,11 @@ class TranscriptPage(QAbstractScrollArea):
             self.layout_.remove(index)
             self.current = min(self.current, len(self.items) - 1)
             self.arrange()
+
+    def _item(self, message: StoredMessage, index: int) -> MessageItem:
+        item = MessageItem(message, self._model_before(index))
+        item.asked_with = self.items[index - 1].message if index > 0 else None
+        return item
 
     def _model_before(self, index: int) -> str:
         """What answered last before the message with this number."""
@@ -291,8 +296,9 @@ class TranscriptPage(QAbstractScrollArea):
 def _items(messages: list[StoredMessage]) -> list[MessageItem]:
     """Messages of a conversation from its beginning on."""
     found, model = [], ""
-    for message in messages:
+    for number, message in enumerate(messages):
         found.append(MessageItem(message, model))
+        found[-1].asked_with = messages[number - 1] if number else None
         if message.role == "assistant":
             model = message.model or model
     return found

@@ -24,6 +24,7 @@ from app.transcript.mouse import MouseSelection, hit_test
 from app.transcript.page import TranscriptPage
 from app.transcript.steps import StepStrips
 from app.widgets.builders import make_timer
+from engine.protocol import Passage
 
 _EDGE = 3  # pixels of a line that are not enough to call it the first in sight
 _TRIES = 4  # what is above in the message has its true height only once it is in sight
@@ -241,6 +242,17 @@ class TranscriptView(TranscriptPage):
             item = self.items[index]
             item.message = replace(item.message, stats={**item.message.stats, "steps": list(steps)})
             self.strips.show_steps(item)
+            self.arrange()
+
+    @Slot(object, object)
+    def show_sources(self, question_id: int, sources: Sequence[Passage]) -> None:
+        """Show the passages that were found for a question, at the answer that is being made."""
+        index = self.index(question_id)
+        if index >= 0:
+            question = self.items[index]
+            question.message = replace(question.message, sources=tuple(sources))
+            if index + 1 < len(self.items):
+                self.items[index + 1].asked_with = question.message
             self.arrange()
 
     @Slot(object, int, str)

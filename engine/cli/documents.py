@@ -16,6 +16,8 @@ from engine.library.home import home
 from engine.service.documents import LARGEST, SHARE, UNKNOWN
 from engine.translatable import Translatable
 
+KEPT_DAYS = 30  # that an index is kept here after its last use; no chat refers to it
+
 
 class Documents:
     """The documents of a chat in the terminal; none, where no path is given. Indexed before the first question.
@@ -25,7 +27,8 @@ class Documents:
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = tuple(str(Path(path).absolute()) for path in paths)
-        self._library = DocumentLibrary(home() / "documents")
+        self._library = DocumentLibrary(home() / "documents" / "terminal")
+        self._library.forget_unused(KEPT_DAYS)
         self.count: Callable[[str], int] = tokens
         self.context = 0
         self._told = False

@@ -40,12 +40,13 @@ class LeftOut:
 
 @dataclass(frozen=True, kw_only=True)
 class IndexedDocuments:
-    """What there is in the index of an attached file or folder. files: without those left out.
+    """What there is in the index of an attached file or folder. folder: it is one. files: without those left out.
 
     left_out: the first ones; left_out_count: all. unencoded: passages that are found by their words alone so far.
     """
 
     path: str
+    folder: bool
     files: int
     passages: int
     left_out: tuple[LeftOut, ...]
@@ -145,7 +146,8 @@ def summary(index: DocumentIndex, left_out: dict[str, Translatable] | None = Non
     bad = {name: file.problem for name, file in files.items() if file.problem} | (left_out or {})
     named = sorted(bad.items())[: limits.DOCUMENT_LEFT_OUT]
     return IndexedDocuments(
-        path=str(index.root), files=sum(not file.problem for file in files.values()), passages=index.passages(),
+        path=str(index.root), folder="" not in files, files=sum(not file.problem for file in files.values()),
+        passages=index.passages(),
         left_out=tuple(LeftOut(name or index.root.name, why) for name, why in named),
         left_out_count=len(bad), unencoded=index.count_unencoded(),
     )  # fmt: skip

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,6 +91,12 @@ class DocumentLibrary:
                 index.remove(file)
         return len(gone)
 
+    def forget_unused(self, days: float) -> None:
+        """Delete the indexes that were not changed for so many days; opening one counts as a change."""
+        for file in self._folder.glob("*.db") if self._folder.is_dir() else ():
+            if time.time() - file.stat().st_mtime > days * 86400:
+                index.remove(file)
+
     def release(self) -> None:
         """Give the encoder's memory back, unless it was used of late."""
         if self._encoder is not None and time.monotonic() - self._used > KEPT and self._encoding.acquire(False):
@@ -97,7 +104,11 @@ class DocumentLibrary:
             self._encoding.release()
 
     def _open(self, path: str) -> DocumentIndex:
-        return DocumentIndex(index.file_of(self._folder, Path(path)), Path(path))
+        file = index.file_of(self._folder, Path(path))
+        opened = DocumentIndex(file, Path(path))
+        with suppress(OSError):
+            os.utime(file)
+        return opened
 
     @contextmanager
     def _lent_encoder(self) -> Iterator[Encoder]:

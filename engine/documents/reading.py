@@ -145,7 +145,7 @@ def _pdf(path: Path, reader: SandboxedFunction, longest: int, seconds: float) ->
             yield Page(number, said[0])
             long += len(said[0])
             if long > longest:
-                raise _too_large(path)
+                raise _too_large(path) from regular_file.FileTooLarge(path.name)
             if time.monotonic() > end:
                 raise SandboxTimeout("all pages together")
     except SandboxStopped:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from engine import protocol
 from engine.documents.library import DocumentLibrary
 from engine.library.home import home
+from engine.service.command_worker import CommandWorker
 from engine.translatable import Translatable
 
 if TYPE_CHECKING:
@@ -23,6 +24,16 @@ _REST = 0.1  # seconds between two looks whether an answer has ended
 _PACE = 0.1  # seconds between two reports
 
 Report = Callable[[Translatable, int, int], None]
+
+
+def workers(
+    emit: Callable[[protocol.Event], None], session: Callable[[], Session | None], busy: Callable[[], bool]
+) -> tuple[CommandWorker, CommandWorker]:
+    """The threads for INDEXING and for FindPassages. session, busy: see DocumentWorker."""
+    made = DocumentWorker(emit, session, busy)
+    index = CommandWorker("documents", made.index, emit, needs=NEEDS, light=(protocol.TidyDocuments,))
+    find = CommandWorker("passages", made.find, emit, needs=NEEDS, idle=made.library.release, pulse=IDLE)
+    return index, find
 
 
 class DocumentWorker:

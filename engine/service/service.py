@@ -91,12 +91,7 @@ class Service:
         self._endpoints = Endpoints(self._emit)
         self._hub = CommandWorker("hub", self._hub_worker.do, self._emit, needs=NEEDS)
         self._catalogue = CommandWorker("catalogue", self._look_up, self._emit, needs=NEEDS)
-        documents_worker = documents.DocumentWorker(self._emit, lambda: self.session, self._is_answering)
-        self._documents = CommandWorker("documents", documents_worker.index, self._emit, needs=documents.NEEDS)
-        self._passages = CommandWorker(
-            "passages", documents_worker.find, self._emit, needs=documents.NEEDS,
-            idle=documents_worker.library.release, pulse=documents.IDLE,
-        )  # fmt: skip
+        self._documents, self._passages = documents.workers(self._emit, lambda: self.session, self._is_answering)
         self._recordings = Recordings()
         self._replays = CommandWorker("replays", self._replay, self._emit, needs=NEEDS)
         # What Stop stops, and what ends first; the model last, as others borrow it.

@@ -125,6 +125,77 @@
             <translation>重新添加即可。</translation>
         </message>
         <message>
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>Files not included</source>
+            <translation>未包含的文件</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>These files aren't searched:</source>
+            <translation>以下文件不会被搜索：</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>Indexing…</source>
+            <translation>正在索引…</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>{count:,} passages</source>
+            <translation>
+                <numerusform>{count:,} 个段落</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>{count:,} not included</source>
+            <translation>
+                <numerusform>{count:,} 个未包含</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>{count:,} files</source>
+            <translation>
+                <numerusform>{count:,} 个文件</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>Attach folder</source>
+            <translation>添加文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>{name} removed from this chat</source>
+            <translation>已从此对话移除 {name}</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>Undo</source>
+            <translation>撤销</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>indexing {share}%</source>
+            <translation>正在索引 {share}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>Nothing in it can be searched.</source>
+            <translation>其中没有可搜索的内容。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>can't be read</source>
+            <translation>无法读取</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/documents.py"></location>
+            <source>Searched at each question. Click for details.</source>
+            <translation>每次提问时搜索。点击查看详情。</translation>
+        </message>
+        <message>
             <location filename="../../app/backend.py"></location>
             <source>Loading model</source>
             <translation>正在加载模型</translation>
@@ -472,6 +543,11 @@
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
+            <source>{doing}  ·  Esc to stop</source>
+            <translation>{doing}  ·  按 Esc 停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
             <source>Loading model  ·  {waited}</source>
             <translation>正在加载模型  ·  {waited}</translation>
         </message>
@@ -784,6 +860,16 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
+            <source>Documents</source>
+            <translation>文档</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer.py"></location>
+            <source>Remove from chat</source>
+            <translation>从对话中移除</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer.py"></location>
             <source>Message</source>
             <translation>消息</translation>
         </message>
@@ -855,11 +941,6 @@
             <translation>
                 <numerusform>%n 个对话已移出文件夹</numerusform>
             </translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>Undo</source>
-            <translation>撤销</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
@@ -5312,6 +5393,36 @@
             <location filename="../../app/transcript/steps.py"></location>
             <source>No text yet</source>
             <translation>尚无文本</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/steps.py"></location>
+            <source>Sources</source>
+            <translation>来源</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/steps.py"></location>
+            <source>Source {number}: {place}</source>
+            <translation>来源 {number}：{place}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/steps.py"></location>
+            <source>Open file</source>
+            <translation>打开文件</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/steps.py"></location>
+            <source>page {number}</source>
+            <translation>第 {number} 页</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/steps.py"></location>
+            <source>line {number}</source>
+            <translation>第 {number} 行</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/steps.py"></location>
+            <source>lines {first}–{last}</source>
+            <translation>第 {first}–{last} 行</translation>
         </message>
         <message>
             <location filename="../../app/transcript/view.py"></location>

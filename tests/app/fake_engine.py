@@ -162,6 +162,8 @@ class FakeEngine:
         self._last_telemetry = 0.0
         self.hub = FakeHub(on_event)
         self.recordings = FakeRecordings()
+        self.passages: tuple[protocol.Passage, ...] = ()  # that every question finds
+        self.searching = threading.Event()  # set: questions find nothing until it is cleared
         self._thread = threading.Thread(target=self._run, name="fake-engine")
         self._thread.start()
 
@@ -238,9 +240,33 @@ class FakeEngine:
             return protocol.Done(command.id, protocol.Recommended(9_600_000_000, 16_000_000_000, 1024, 0.62))
         if isinstance(command, protocol.ListUnavailableChoices):
             return protocol.Done(command.id, self.choices)
+        if isinstance(command, protocol.IndexDocuments):
+            return protocol.Done(command.id, tuple(map(self._indexed, command.paths)))
+        if isinstance(command, protocol.FindPassages):
+            while self.searching.is_set() and command.id not in self._cancelled:
+                time.sleep(0.005)
+            if command.id in self._cancelled:
+                return protocol.Cancelled(command.id)
+            return protocol.Done(command.id, protocol.FoundPassages(self.passages, ()))
+        if isinstance(command, protocol.TidyDocuments):
+            return protocol.Done(command.id, 0)
         if isinstance(command, _SHARED) or (self.folders and isinstance(command, _FOLDERS)):
             return protocol.Done(command.id, self._shared(command))
         return protocol.Done(command.id, self.hub.answer(command))
+
+    def _indexed(self, path: str) -> protocol.IndexedDocuments:
+        left = (
+            protocol.LeftOut("notes/photo.jpg", msg("{file} is an image. Images can't be read yet.", file="photo.jpg")),
+        )
+        return protocol.IndexedDocuments(
+            path=path,
+            folder=not path.endswith(".txt"),
+            files=12,
+            passages=340,
+            left_out=left,
+            left_out_count=1,
+            unencoded=0,
+        )
 
     def _serve(self, command: protocol.Command) -> object:
         """The local server; nothing listens."""

@@ -8,7 +8,7 @@ from app.platform.logs import AppPaths
 from app.storage.records import Chat, StoredMessage, new_id
 from app.storage.store import ChatStore
 from engine.library.dials import Calibration, Cost, DialCost
-from engine.protocol import ServerRequest
+from engine.protocol import Passage, ServerRequest
 
 DAY = 86_400.0
 _CHATS = (  # title, days ago, folder, pinned
@@ -54,6 +54,31 @@ ASKED = (
         seconds=1.3,
     ),
 )
+ASKED_OF_SOURCES = "How often does the heat pump need service, and what do I do myself?"
+FROM_SOURCES = """The maker wants a service **once a year**, before the heating season [1]. It takes about an hour and
+is part of the contract until 2028 [2].
+
+Yourself you can do two things each month:
+
+- clear leaves and snow from the grille outside [1]
+- look whether the pressure stands between 1.2 and 1.8 bar, and write it down [3]"""
+_HOUSE = "/home/anna/House"
+SOURCES = (
+    Passage(
+        file=f"{_HOUSE}/heat pump manual.pdf", name="House/heat pump manual.pdf", heading="", page=41, line=3,
+        last_line=9,
+        text="The unit is to be serviced once a year, before the heating season, by a technician who knows it.\n"
+        "Each month the owner removes leaves and snow from the outer grille. Do not use a pressure washer.",
+    ),
+    Passage(
+        file=f"{_HOUSE}/contracts/service.md", name="House/contracts/service.md", heading="Service contract › Extent",
+        page=0, line=12, last_line=18, text="One visit of an hour each year until the end of 2028, spare parts apart.",
+    ),
+    Passage(
+        file=f"{_HOUSE}/log 2026.txt", name="House/log 2026.txt", heading="", page=0, line=31, last_line=44,
+        text="3 March: 1.5 bar. Should be 1.2 to 1.8, else call Mr Novak.",
+    ),
+)  # fmt: skip
 SIMILAR = "How do I tell how alike two texts are? Show me the formula, a little code and some numbers."
 SIMILAR_ANSWER = r"""Turn each text into a vector with an embedding model, then take the **cosine** of the angle between
 the two:

@@ -38,7 +38,7 @@ def main() -> int:
 
     application = QApplication([])
     wanted = sys.argv[2:]
-    for scene in (_first_run, _chats, _chinese, _built_in):
+    for scene in (_first_run, _chats, _documents, _chinese, _built_in):
         with tempfile.TemporaryDirectory(prefix="underhill-pictures-") as folder:
             scene(Studio(application, Path(folder), out, wanted))
     return 0
@@ -123,6 +123,29 @@ def _first_run(studio: Studio) -> None:
     tour.show_step(2)
     studio.wait()
     studio.take("first-run")
+    studio.close()
+
+
+def _documents(studio: Studio) -> None:
+    from app.platform.logs import AppPaths
+    from tests.app.fake_engine import LARGE, scripted
+
+    pictured.furnish(AppPaths(studio.folder))
+    underhill = studio.open(scripted(cards=(LARGE,), context=4096))
+    studio.load(LARGE.name)
+    underhill.window.header.live.setChecked(False)
+    underhill.window.navigator.new_chat()
+    underhill.documents.add([Path("/home/anna/House")])
+    studio.engine.passages = pictured.SOURCES
+    studio.engine.script = lambda messages: pictured.FROM_SOURCES
+    underhill.conversation.send(pictured.ASKED_OF_SOURCES)
+    studio.wait(lambda: not underhill.conversation.working and len(underhill.conversation.messages) == 2)
+    transcript = underhill.window.transcript
+    strip = transcript.strips.sources(transcript.items[-1])
+    assert strip is not None
+    strip.chips[0].click()
+    studio.wait(least=1.0)
+    studio.take("documents")
     studio.close()
 
 

@@ -153,15 +153,17 @@ def test_a_file_that_the_system_refuses_says_so_without_its_code(
 
 
 def test_all_that_was_not_attached_is_said_in_one_banner(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
-    window = launch().window
+    underhill = launch()
+    window = underhill.window
     (tmp_path / "good.txt").write_text("words")
     (tmp_path / "empty.txt").write_text("")
     bad = [tmp_path, *(tmp_path / name for name in ("empty.txt", "gone.txt", "away.txt"))]
     window.composer.files.emit([*bad, tmp_path / "good.txt"])
     qtbot.waitUntil(lambda: bool(window.banners.banners))
     (banner,) = window.banners.banners
-    assert banner.sentence == "4 files not attached"
-    for name in (tmp_path.name, "empty.txt", "gone.txt", "away.txt"):
+    assert banner.sentence == "3 files not attached"
+    assert underhill.conversation.documents == (str(tmp_path),)  # the folder is searched
+    for name in ("empty.txt", "gone.txt", "away.txt"):
         assert name in banner.accessibleName()
     assert [a.name for a in window.composer.attachments] == ["good.txt"]
     window.composer.files.emit([tmp_path / "gone.txt"])

@@ -184,4 +184,10 @@ def test_an_index_that_nothing_refers_to_is_deleted(tmp_path: Path) -> None:
     library.update(paths, lambda text, done, total: None, _never)
     assert library.tidy(paths) == 0
     assert library.tidy(paths[:1]) == 1
-    assert list((tmp_path / "indexes").iterdir()) == [file_of(tmp_path / "indexes", Path(paths[0]))]
+    (left,) = (tmp_path / "indexes").iterdir()
+    assert left == file_of(tmp_path / "indexes", Path(paths[0]))
+    library.forget_unused(30)
+    assert left.exists()
+    os.utime(left, (0, 0))
+    library.forget_unused(30)
+    assert not left.exists()
