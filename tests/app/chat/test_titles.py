@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -80,7 +81,7 @@ def test_a_chat_is_titled_once_in_the_background_unless_it_was_named(
 def test_a_message_does_not_wait_for_a_title(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
     underhill = large(launch, monkeypatch)
     engine = engine_of(underhill)
-    ends, timer = engine.ends, underhill.window.titles._timer
+    ends, timer = engine.ends, underhill.window.titles.findChild(QTimer)
     timer.setInterval(10**8)
     ask(qtbot, underhill, "How do I bake bread?")
     ends.clear()  # the title does not end by itself

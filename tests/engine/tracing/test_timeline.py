@@ -155,7 +155,6 @@ def test_a_saved_timeline_knows_its_passes_and_leaves_out_what_lies_between_answ
     assert found.seconds == pytest.approx((0.7, 1.0, 0.7))  # the second counts from the end of the first
     assert [e.details["tokens"] for e in found.events_of(1)] == [1] * 4
     few = Timeline(most=4)
-    few._began, few._left = began, None
     for number in range(4):
         few.entered(0, 1, began + number)
         few.left(0, began + number + 0.5)
