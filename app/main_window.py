@@ -29,6 +29,9 @@ from app.i18n.translate import sentences
 from app.library.view_model import LibraryViewModel
 from app.local_server import ServerControl
 from app.platform.logs import AppPaths
+from app.prompts.dialog import PromptsDialog
+from app.prompts.library import PromptLibrary
+from app.prompts.picker import PromptPicker
 from app.settings.controller import SettingsController
 from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
@@ -133,6 +136,9 @@ class MainWindow(Shell):
             folder=paths.folder,
         )
         self.titles = TitleWriter(conversation, models, preferences.auto_titles, self)
+        self.prompts = PromptLibrary(database, paths.folder, self)
+        self.prompts.problem.connect(conversation.problem)
+        self.prompt_picker = PromptPicker(self.composer, self.prompts, self)
         self.network = Network(models)
         self.server = ServerControl(
             models.link, preferences.server, lambda: (dict(preferences.engine), dict(preferences.models)), self
@@ -179,6 +185,8 @@ class MainWindow(Shell):
         self.pages.currentChanged.connect(self._leave_chat_page)
         self.header.settings.clicked.connect(self.settings.open)
         self.header.shortcuts.triggered.connect(self.show_shortcuts)
+        self.header.prompts.triggered.connect(self.show_prompts)
+        self.prompt_picker.edit_requested.connect(self.show_prompts)
         self.header.about.triggered.connect(self.show_about)
         self.header.logs.triggered.connect(self.show_logs)
 
@@ -248,6 +256,11 @@ class MainWindow(Shell):
     def show_shortcuts(self) -> ShortcutSheet:
         """The sheet of all keys."""
         return open_dialog(ShortcutSheet(self))
+
+    @Slot()
+    def show_prompts(self) -> PromptsDialog:
+        """Prompts to write and change."""
+        return open_dialog(PromptsDialog(self.prompts, self))
 
     @Slot()
     def show_about(self) -> AboutDialog:

@@ -146,6 +146,7 @@ class Header(QFrame):
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more = QMenu(self.more)
         self.compare = more.addAction(tr("Compare answers…") + "\tCtrl+Shift+K")
+        self.prompts = more.addAction(tr("Prompts…"))
         more.addSeparator()
         self.shortcuts = more.addAction(tr("Keyboard shortcuts") + "\tF1")
         more.addSeparator()

@@ -327,6 +327,11 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
+            <source>Prompts…</source>
+            <translation>提示词…</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
             <source>Keyboard shortcuts</source>
             <translation>键盘快捷键</translation>
         </message>
@@ -2823,6 +2828,98 @@
             <translation>没有能打开 {link} 的程序</translation>
         </message>
         <message>
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>Prompts</source>
+            <translation>提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>Type / in an empty message to insert a prompt. A variable such as {example} is asked for then.</source>
+            <translation>在空消息中输入 / 可插入提示词。插入时会询问 {example} 这样的变量。</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>New prompt</source>
+            <translation>新提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>Delete…</source>
+            <translation>删除…</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>Text of the prompt</source>
+            <translation>提示词内容</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>Asks for: {names}</source>
+            <translation>会询问：{names}</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>There is another prompt with this name.</source>
+            <translation>已有同名的提示词。</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>New prompt {number}</source>
+            <translation>新提示词 {number}</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>Delete the prompt {name}?</source>
+            <translation>删除提示词 {name}？</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>It can't be restored.</source>
+            <translation>删除后无法恢复。</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>Import prompts</source>
+            <translation>导入提示词</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>%n prompts imported</source>
+            <translation>
+                <numerusform>已导入 %n 条提示词</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/dialog.py"></location>
+            <source>Export prompts</source>
+            <translation>导出提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/library.py"></location>
+            <source>{file} is not a file of prompts.</source>
+            <translation>{file} 不是提示词文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/library.py"></location>
+            <source>Choose a file that was exported here.</source>
+            <translation>选择从这里导出的文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/picker.py"></location>
+            <source>Insert</source>
+            <translation>插入</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/picker.py"></location>
+            <source>Fill in the prompt</source>
+            <translation>填写提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/prompts/picker.py"></location>
+            <source>Edit prompts…</source>
+            <translation>编辑提示词…</translation>
+        </message>
+        <message>
             <location filename="../../app/recordings/charts.py"></location>
             <source>Best possible</source>
             <translation>理论最佳</translation>
@@ -2928,11 +3025,6 @@
             <translation>删除此记录？</translation>
         </message>
         <message>
-            <location filename="../../app/recordings/controller.py"></location>
-            <source>It can't be restored.</source>
-            <translation>删除后无法恢复。</translation>
-        </message>
-        <message>
             <location filename="../../app/recordings/dialog.py"></location>
             <source>Quality</source>
             <translation>质量</translation>
@@ -3021,11 +3113,6 @@
             <location filename="../../app/recordings/dialog.py"></location>
             <source>Show folder</source>
             <translation>显示文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/recordings/dialog.py"></location>
-            <source>Delete…</source>
-            <translation>删除…</translation>
         </message>
         <message>
             <location filename="../../app/recordings/dialog.py"></location>

@@ -13,9 +13,12 @@ from app.application import Application, no_answer_box
 from app.dialogs import TrashDialog, UnsavedDialog
 from app.i18n.translate import tr
 from app.library.dialogs import ImportDialog, ModelDetailsDialog, SmallerDialog
+from app.prompts.library import SavedPrompt
+from app.prompts.picker import VariablesDialog
 from app.settings.style_dialog import StyleDialog
 from app.storage.records import Attachment
 from app.teams.editor import TeamEditor
+from app.widgets.builders import open_dialog
 from engine import protocol
 from engine.translatable import msg
 from tests.app.acts import ask
@@ -174,6 +177,15 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
                 window.server.make_key()
                 qtbot.waitUntil(lambda: settings.server.key.line.isVisible() and not window.server.busy)
             yield f"settings: {page.title}{', advanced' if advanced else ''}", settings
+    window.prompts.keep(SavedPrompt("Translate", "Translate to {{language}}:"))
+    prompts = window.show_prompts()
+    settle(qtbot, prompts)
+    yield "prompts", prompts
+    prompts.reject()
+    variables = open_dialog(VariablesDialog(window.prompts.prompts[0], window))
+    settle(qtbot, variables)
+    yield "variables of a prompt", variables
+    variables.reject()
     yield from _recordings(qtbot, underhill)
     settings.show_page(2)
     settings.scope.setCurrentIndex(settings.scope.findData(_CUT.name))

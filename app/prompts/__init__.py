@@ -1,0 +1,1 @@
+"""Prompts that are kept: texts with variables, put into the message field by "/"."""
