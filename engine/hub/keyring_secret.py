@@ -1,4 +1,4 @@
-"""Secrets in the system's keyring, by account; never in a file. Who keeps one notes elsewhere that there is one."""
+"""Keys in the system's keyring, by account; never in a file. Who keeps one notes elsewhere that there is one."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ def _refused(cause: Exception | None) -> UnderhillError:
     if cause is not None and is_locked(cause):
         return UnderhillError(Kind.DISK_ERROR, msg("The keyring of this computer is locked."), _UNLOCK)
     return UnderhillError(
-        Kind.DISK_ERROR, msg("No keyring works on this computer, so the key can't be kept safely."), _INSTALL
+        Kind.DISK_ERROR, msg("No keyring works on this computer, so the key can't be read or kept."), _INSTALL
     )

@@ -6,22 +6,13 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.filesystem import replace_file
-from engine.hub.tokens import is_locked
-from engine.import_lock import ALONE
+from engine.hub import keyring_secret
 from engine.library.home import home
 from engine.store.output import writing
 from engine.translatable import msg
 
-_SERVICE, _ACCOUNT = "underhill", "local server"
+_ACCOUNT = "local server"  # in the keyring
 LEAST = 8  # characters
-_UNLOCK = msg("Unlock it and try again.")
-_INSTALL = msg("Unlock or install one (on Linux: GNOME Keyring or KWallet).")
-_LOCKED = msg("The keyring of this computer is locked, so the key was neither kept nor removed."), _UNLOCK
-_NONE = msg("No keyring works on this computer, so the key cannot be kept safely."), _INSTALL
-_LOCKED_UNREAD = (
-    msg("The keyring of this computer is locked, so the key of the local server in it cannot be read."), _UNLOCK
-)  # fmt: skip
-_NONE_UNREAD = msg("No keyring works on this computer, so the key of the local server cannot be read."), _INSTALL
 
 
 def marker() -> Path:
@@ -36,13 +27,7 @@ def read() -> str:
     """
     if not marker().exists():
         return ""
-    with ALONE:
-        import keyring
-        from keyring.errors import KeyringError
-    try:
-        return keyring.get_password(_SERVICE, _ACCOUNT) or ""
-    except (KeyringError, RuntimeError, OSError) as cause:
-        raise UnderhillError(Kind.DISK_ERROR, *(_LOCKED_UNREAD if is_locked(cause) else _NONE_UNREAD)) from cause
+    return keyring_secret.read(_ACCOUNT)
 
 
 def keep(key: str) -> None:
@@ -51,19 +36,7 @@ def keep(key: str) -> None:
         check(key)
     elif not marker().exists():
         return
-    with ALONE:
-        import keyring
-        from keyring.errors import KeyringError
-    try:
-        if key:
-            keyring.set_password(_SERVICE, _ACCOUNT, key)
-        elif keyring.get_password(_SERVICE, _ACCOUNT):
-            keyring.delete_password(_SERVICE, _ACCOUNT)
-        kept = keyring.get_password(_SERVICE, _ACCOUNT) or ""
-    except (KeyringError, RuntimeError, OSError) as cause:
-        raise UnderhillError(Kind.DISK_ERROR, *(_LOCKED if is_locked(cause) else _NONE)) from cause
-    if kept != key:  # some keyrings take everything and keep nothing
-        raise UnderhillError(Kind.DISK_ERROR, *_NONE)
+    keyring_secret.keep(_ACCOUNT, key)
     with writing(marker()):
         if key:
             marker().parent.mkdir(parents=True, exist_ok=True)

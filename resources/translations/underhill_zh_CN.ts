@@ -8288,8 +8288,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/keyring_secret.py"></location>
-            <source>No keyring works on this computer, so the key can't be kept safely.</source>
-            <translation>这台电脑上没有可用的密钥环，无法安全保存密钥。</translation>
+            <source>No keyring works on this computer, so the key can't be read or kept.</source>
+            <translation>这台电脑上没有可用的密钥环，无法读取或保存密钥。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/listings.py"></location>
@@ -9840,26 +9840,6 @@
             <location filename="../../engine/quantization/planes.py"></location>
             <source>Layer {layer}, expert {expert}: {name} holds numbers that are not finite.</source>
             <translation>第 {layer} 层专家 {expert}：{name} 中有非有限的数值。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/server/access_key.py"></location>
-            <source>The keyring of this computer is locked, so the key was neither kept nor removed.</source>
-            <translation>这台电脑的密钥环已锁定，密钥既未保存也未移除。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/server/access_key.py"></location>
-            <source>No keyring works on this computer, so the key cannot be kept safely.</source>
-            <translation>这台电脑上没有可用的密钥环，因此无法安全保存密钥。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/server/access_key.py"></location>
-            <source>The keyring of this computer is locked, so the key of the local server in it cannot be read.</source>
-            <translation>这台电脑的密钥环已锁定，无法读取其中的本地服务器密钥。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/server/access_key.py"></location>
-            <source>No keyring works on this computer, so the key of the local server cannot be read.</source>
-            <translation>这台电脑上没有可用的密钥环，无法读取本地服务器的密钥。</translation>
         </message>
         <message>
             <location filename="../../engine/server/access_key.py"></location>
