@@ -35,6 +35,8 @@ FORMAT = 1  # of the list; one of another format is for programs newer than this
 PLATFORM = f"{'windows' if sys.platform == 'win32' else sys.platform}-x86_64"
 _MOST = 1 << 20  # bytes of a list
 _TIMEOUT = 30  # seconds
+# Python before 3.11.4 has no filters. What is unpacked is named by hash in a signed list.
+_FILTER: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 _UNPACKED = 5  # bytes on the disk for each byte of a part: xz makes a quarter of it
 HELD_BACK_DAYS = 90  # without a newly signed list; the publisher signs one every month, with something new or without
 FOLDERS = {"app": ("app", "packages"), "qt": ("qt", "bin")}  # of each part
@@ -205,7 +207,7 @@ def _lay_down(
         for part in update.parts:
             if part in missing:
                 with tarfile.open(archives / part.file.name) as archive:
-                    archive.extractall(fresh, filter="data")
+                    archive.extractall(fresh, **_FILTER)
             else:
                 for name in FOLDERS[part.name]:
                     shutil.copytree(release.folder / name, fresh / name, copy_function=_link, symlinks=True)
