@@ -91,7 +91,7 @@ def summary(message: StoredMessage) -> str:
     if count or not stats.get("endpoint"):  # not every server counts them
         parts.append(plural("1 token", "{count:,} tokens", count, count=count))
     wait = float(stats.get("prompt_seconds", 0.0))
-    if wait > 0 and (count or message.content):  # stopped before there was one, it was only waited for
+    if wait > 0 and _has_begun(message):  # stopped before there was a token, it was only waited for
         parts.append(tr("{time} to first token", time=duration(wait)))
     uses = int(stats.get("hits", 0)) + int(stats.get("misses", 0))
     if uses:
@@ -127,7 +127,7 @@ def details(message: StoredMessage) -> list[Figure]:
             tr("Prompt"),
             tr("{count:,} tokens ({reused:,} cached)", count=prompt, reused=reused) if prompt or not sent else "",
         ),
-        Figure(tr("Time to first token"), duration(wait) if count or message.content else ""),
+        Figure(tr("Time to first token"), duration(wait) if _has_begun(message) else ""),
     ]
     if wait > 0 and prompt > reused and count:  # otherwise it may have been stopped before all was read
         rows.append(Figure(tr("Prompt speed"), tr("{rate} tok/s", rate=rate((prompt - reused) / wait))))
@@ -175,6 +175,11 @@ def as_csv(message: StoredMessage) -> str:
 def _tokens(message: StoredMessage) -> int:
     """Tokens of an answer: its own, or as an endpoint counted them; 0 where nobody did."""
     return len(message.token_ids) or int(message.stats.get("answer_tokens", 0))
+
+
+def _has_begun(message: StoredMessage) -> bool:
+    """Whether there was a first token, which not every endpoint counts."""
+    return bool(_tokens(message) or (message.stats.get("endpoint") and message.content))
 
 
 def _kind(key: str) -> str:
