@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from types import MethodType
+from weakref import ReferenceType
 
 from PySide6.QtCore import SIGNAL, QCoreApplication, QEvent, QObject, qInstallMessageHandler
 
@@ -34,12 +35,19 @@ def take(underhill: Application, switches: int) -> Census:
     """Count, once all that is to be deleted is. The window should be in the same state each time."""
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect()
-    python = Counter(sys.intern(_kind(o)) for o in gc.get_objects() if not isinstance(o, Census | Counter))
+    python = Counter(
+        sys.intern(_kind(o)) for o in gc.get_objects() if not isinstance(o, Census | Counter) and not _gone(o)
+    )
     for kind in [kind for kind in python if COVERAGE in kind]:
         del python[kind]
     qt = children(underhill.window) + children(underhill.main_queue)
     listeners = underhill.theme.receivers(SIGNAL("changed()"))
     return Census(switches, python, qt, listeners, resident())
+
+
+def _gone(thing: object) -> bool:
+    """Whether it refers to nothing any more: Qt's binding drops those of receivers now and then, all at once."""
+    return type(thing) is ReferenceType and thing() is None
 
 
 def _kind(thing: object) -> str:

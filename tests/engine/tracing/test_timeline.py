@@ -76,9 +76,10 @@ def test_a_read_goes_on_while_what_is_there_is_computed(
     ask(runtime, 0, 1, 2)
     hit, miss = of(timeline, EXPERTS)
     (read,) = reads(timeline)
-    (wait,) = of(timeline, WAITS)
     assert read.start < hit.end <= read.end <= miss.start
-    assert hit.end <= wait.start <= wait.end <= miss.start
+    waits = of(timeline, WAITS)  # none where the read ended first, on a busy computer
+    assert len(waits) <= 1
+    assert all(hit.end <= wait.start <= wait.end <= miss.start for wait in waits)
     assert read.details["expert"] == 2
     assert read.details["class"] == "demand"
     assert read.details["bytes"] == source.expert_bytes
