@@ -50,7 +50,7 @@ def test_fused_has_what_words_and_what_meaning_finds(encoder: Encoder, tmp_path:
     folder = tmp_path / "notes"
     folder.mkdir()
     for name, text in TEXTS.items():
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, encoding="utf-8")
     paused: list[int] = []
     with DocumentIndex(tmp_path / "notes.db", folder) as index:
         assert indexer.update(index, lambda text, done, total: None, lambda: False).unencoded == len(TEXTS)

@@ -51,12 +51,12 @@ def folder(tmp_path: Path) -> Folder:
 def test_only_what_has_changed_is_read_again(folder: Folder) -> None:
     for name in ("a.txt", "b.md", "sub/c.txt"):
         (folder.root / name).parent.mkdir(exist_ok=True)
-        (folder.root / name).write_text(f"About {Path(name).stem}: whales and ships.")
+        (folder.root / name).write_text(f"About {Path(name).stem}: whales and ships.", encoding="utf-8")
     assert folder.update().files == 3
     assert folder.read == ["a.txt", "b.md", "sub/c.txt"]
     assert folder.update().passages == 3
     assert folder.read == []
-    (folder.root / "a.txt").write_text("Now it is about lighthouses.")
+    (folder.root / "a.txt").write_text("Now it is about lighthouses.", encoding="utf-8")
     (folder.root / "b.md").unlink()
     os.utime(folder.root / "sub/c.txt", ns=(1, 1))
     now = folder.update()
@@ -66,10 +66,10 @@ def test_only_what_has_changed_is_read_again(folder: Folder) -> None:
 
 
 def test_scripts_without_spaces_are_found_by_words_within(folder: Folder) -> None:
-    (folder.root / "中文.txt").write_text("专家缓存的大小由内存上限决定。")
-    (folder.root / "other.txt").write_text("今天天气很好，适合散步。")
-    (folder.root / "かな.txt").write_text("メモリの上限を設定します。")
-    (folder.root / "latin.txt").write_text("Die Größe des Caches; naïve caching of running experts")
+    (folder.root / "中文.txt").write_text("专家缓存的大小由内存上限决定。", encoding="utf-8")
+    (folder.root / "other.txt").write_text("今天天气很好，适合散步。", encoding="utf-8")
+    (folder.root / "かな.txt").write_text("メモリの上限を設定します。", encoding="utf-8")
+    (folder.root / "latin.txt").write_text("Die Größe des Caches; naïve caching of running experts", encoding="utf-8")
     folder.update()
     assert folder.find("缓存有多大") == ["papers/中文.txt"]
     assert folder.find("好") == ["papers/other.txt"]
@@ -85,7 +85,7 @@ def test_bad_files_are_named_with_the_reason_and_the_rest_is_indexed(
     monkeypatch.setattr(limits, "DOCUMENT_DEPTH", 3)
     monkeypatch.setattr(limits, "DOCUMENT_TEXT_BYTES", 100_000)
     root = folder.root
-    (root / "good.txt").write_text("A good file about sailing.")
+    (root / "good.txt").write_text("A good file about sailing.", encoding="utf-8")
     (root / "utf16.txt").write_bytes("Ein Schiff namens Möwe".encode("utf-16"))
     (root / "latin1.txt").write_bytes("Caf\xe9 am Hafen".encode("latin-1"))
     (root / "book.pdf").write_bytes(pdf("The harbour master's book"))
@@ -93,17 +93,17 @@ def test_bad_files_are_named_with_the_reason_and_the_rest_is_indexed(
     (root / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0\0\x10JFIF\0" + bytes(900))
     (root / "empty.txt").write_bytes(b" \n")
     (root / "broken.pdf").write_bytes(b"%PDF-1.7\n" + b"<<" * 1000)
-    (root / "large.txt").write_text("word " * 30_000)
+    (root / "large.txt").write_text("word " * 30_000, encoding="utf-8")
     (root / ".git").mkdir()
-    (root / ".git" / "config").write_text("not of people")
+    (root / ".git" / "config").write_text("not of people", encoding="utf-8")
     deep = root / "1" / "2" / "3" / "4"
     deep.mkdir(parents=True)
-    (deep / "lost.txt").write_text("too deep")
+    (deep / "lost.txt").write_text("too deep", encoding="utf-8")
     expected = ["1/2/3/4", "binary.dat", "broken.pdf", "empty.txt", "large.txt", "photo.jpg"]
     if sys.platform != "win32":
         os.mkfifo(root / "pipe")
         secret = folder.root.parent / "secret.txt"
-        secret.write_text("my password is swordfish")
+        secret.write_text("my password is swordfish", encoding="utf-8")
         (root / "link.txt").symlink_to(secret)
         (root / "loop").symlink_to(root)
         (root / "dangling.txt").symlink_to(root / "nowhere")
@@ -125,7 +125,7 @@ def test_bad_files_are_named_with_the_reason_and_the_rest_is_indexed(
 
 def test_a_stop_comes_before_the_next_file_and_a_folder_that_is_gone_is_told(folder: Folder) -> None:
     for n in range(5):
-        (folder.root / f"{n}.txt").write_text(f"number {n}")
+        (folder.root / f"{n}.txt").write_text(f"number {n}", encoding="utf-8")
     with pytest.raises(UnderhillError) as stopped:
         folder.update(lambda: len(folder.read) >= 2)
     assert stopped.value.kind is Kind.CANCELLED
@@ -156,7 +156,7 @@ with DocumentIndex(Path(sys.argv[1]), Path(sys.argv[2])) as index:
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_kill_in_the_middle_loses_no_file_that_was_read(folder: Folder) -> None:
     for n in range(6):
-        (folder.root / f"{n}.md").write_text(f"# Number {n}\nThe ship Argo{n} sails.")
+        (folder.root / f"{n}.md").write_text(f"# Number {n}\nThe ship Argo{n} sails.", encoding="utf-8")
     ended = subprocess.run([sys.executable, "-c", _KILLED, folder.file, folder.root], check=False, cwd=Path.cwd())
     assert ended.returncode == -9
     now = folder.update()
@@ -165,7 +165,7 @@ def test_a_kill_in_the_middle_loses_no_file_that_was_read(folder: Folder) -> Non
 
 
 def test_a_damaged_or_older_index_is_made_anew(folder: Folder) -> None:
-    (folder.root / "a.txt").write_text("The lighthouse of Alexandria")
+    (folder.root / "a.txt").write_text("The lighthouse of Alexandria", encoding="utf-8")
     folder.update()
     folder.file.write_bytes(b"no database" * 1000)
     assert folder.update().files == 1
@@ -180,7 +180,7 @@ def test_an_index_that_nothing_refers_to_is_deleted(tmp_path: Path) -> None:
     library = DocumentLibrary(tmp_path / "indexes")
     paths = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
     for path in paths:
-        Path(path).write_text("some text")
+        Path(path).write_text("some text", encoding="utf-8")
     library.update(paths, lambda text, done, total: None, _never)
     assert library.tidy(paths) == 0
     assert library.tidy(paths[:1]) == 1

@@ -45,8 +45,8 @@ def engine(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 def notes(tmp_path: Path) -> Path:
     folder = tmp_path / "notes"
     folder.mkdir()
-    (folder / "pump.md").write_text("# Pumps\n\n## Service\nThe red pump is oiled every March.\n")
-    (folder / "sea.txt").write_text("The vessel left the harbour at dawn.")
+    (folder / "pump.md").write_text("# Pumps\n\n## Service\nThe red pump is oiled every March.\n", encoding="utf-8")
+    (folder / "sea.txt").write_text("The vessel left the harbour at dawn.", encoding="utf-8")
     (folder / "bad.txt").write_bytes(bytes(range(256)) * 9)
     return folder
 
