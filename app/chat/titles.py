@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app.backend import READY, Models
 from app.chat.conversation import Conversation
+from app.markdown.split import without_thought
 from app.storage.records import StoredMessage
 from app.widgets.builders import make_timer
 from engine import protocol
@@ -22,14 +23,13 @@ _ASK = (
     "Write a short title for the chat below, in the language of the chat. At most six words, no quotation marks, "
     "no full stop. Answer with the title alone.\n\nQuestion:\n{question}\n\nAnswer:\n{answer}"
 )
-_THOUGHT = re.compile(r"<think>.*?(</think>|$)", re.DOTALL)
 _AROUND = " \t\"'`*_#“”„‘’«»「」『』《》.。:："
 _LABEL = re.compile(r"^(title|标题)\s*[:：]\s*", re.IGNORECASE)
 
 
 def title_in(said: str) -> str:
     """The title in what a model has said; '' where there is none that could be used."""
-    lines = (line.strip() for line in _THOUGHT.sub("", said).splitlines())
+    lines = (line.strip() for line in without_thought(said).splitlines())
     first = next((line for line in lines if line.strip(_AROUND)), "")
     title = " ".join(_LABEL.sub("", first.strip(_AROUND)).strip(_AROUND).split())
     return title if len(title) <= LONGEST and title.isprintable() else ""
@@ -89,7 +89,7 @@ class TitleWriter(QObject):
         if self._models.state != READY or card is None or card.parameters < LEAST_PARAMETERS:
             return
         chat_id, (question, answer) = next(iter(self._waiting.items()))
-        answer = _THOUGHT.sub("", answer).strip()
+        answer = without_thought(answer).strip()
         asked = protocol.Message("user", _ASK.format(question=question[:_READ], answer=answer[:_READ]))
         ask = partial(
             protocol.Generate, messages=(asked,), sampling={"temperature": 0.0, "max_tokens": _TOKENS},
