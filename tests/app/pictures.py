@@ -59,7 +59,9 @@ class Studio:
         from app.settings.preferences import Preferences
 
         paths = AppPaths(self.folder)
-        preferences.save(Preferences(toured=not new, theme="light", language=language), paths.preferences)
+        # The script has no title to write, and scenes find chats by their first words.
+        chosen = Preferences(toured=not new, theme="light", language=language, auto_titles=False)
+        preferences.save(chosen, paths.preferences)
         self.underhill = Application(self.application, paths, start)  # type: ignore[arg-type]
         self.underhill.window.resize(1280, 820)
         self.underhill.open()
