@@ -29,6 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("smoke", help="what must hold at the least, in a few minutes")
     whole = commands.add_parser("suite", help="the suite, held against expected.txt; suite.py says how lines are added")
     whole.add_argument("--workers", type=int, default=2, help="processes that run tests")
+    whole.add_argument("--resume", action="store_true", help="count what ran to its end on the same sources as it is")
     whole.add_argument("pieces", nargs="*", metavar="PIECE", help="words in the names of those to run; default: all")
     commands.add_parser("window", help="the window with the real engine, used as a person does; pictures into --out")
     commands.add_parser("installer", help="the setup program: installed, started, used, removed; --out keeps its parts")
@@ -46,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
         return smoke(machine)
     if options.command == "suite":
         logs = (options.out or machine.nothing.with_name("suite")).absolute()
-        return suite(machine, options.pieces, logs, options.workers)
+        return suite(machine, options.pieces, logs, options.workers, options.resume)
     out = (options.out or machine.nothing).absolute()
     out.mkdir(parents=True, exist_ok=True)
     if options.command == "window":

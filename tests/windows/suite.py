@@ -1,8 +1,9 @@
 """The suite on Windows' own Python, held against what is expected there: ``python -m tests.windows suite [PIECE ...]``.
 
-It runs in pieces, folders with some hundred tests each, so that what hangs or crashes loses one piece. It fails when a
-test fails or is skipped that expected.txt does not list, when one passes that is listed as failing, when a line there
-fits nothing, or when less than LEAST of the suite ran and passed.
+It runs in pieces, folders with some hundred tests each, so that what hangs or crashes loses one piece. With --resume,
+pieces that ran to their end on the same sources count as they are and are not run again. It fails when a test fails or
+is skipped that expected.txt does not list, when one passes that is listed as failing, when a line there fits nothing,
+or when less than LEAST of the suite ran and passed.
 
 To add a line to expected.txt: run the piece (`suite app`: every piece with that word in its name), read the failure in
 the log that it names, mend the product or the test if they are at fault, and otherwise write
@@ -15,6 +16,7 @@ TEST ID is pytest's, as `tests/engine/store/test_lock.py::test_name[parameter]`;
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
@@ -32,6 +34,8 @@ PIECE = 150  # test functions; starting Python and importing torch takes half a 
 LIMIT = 2400  # seconds a piece
 EXPECTED = Path(__file__).parent / "expected.txt"
 PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.windows.outcomes", "--timeout", "600"]
+DONE = "done.txt"  # beside a piece's outcomes: the sources with which it ran to its end
+SOURCES = ("pyproject.toml", "app", "engine", "installers", "requirements", "resources", "tests")
 ALONE = "alone"  # the piece of those tests that need the machine to themselves
 
 
@@ -117,11 +121,13 @@ def pieces(tree: Path) -> dict[str, list[str]]:
     return {**found, ALONE: [file.relative_to(tree).as_posix() for file in alone]}
 
 
-def suite(machine: Machine, words: Sequence[str], logs: Path, workers: int) -> int:
+def suite(machine: Machine, words: Sequence[str], logs: Path, workers: int, resume: bool = False) -> int:
     """0 when all is as expected, else 1.
 
     words: of the pieces' names, none for all. logs: a folder for what they print. workers: processes that run tests.
+    resume: count pieces that ran to their end on these sources, in a run before, as they are.
     """
+    sources = fingerprint(TREE)
     expected = read_expected(EXPECTED.read_text(encoding="utf-8"))
     chosen = {name: paths for name, paths in pieces(TREE).items() if not words or any(word in name for word in words)}
     outcomes: list[Outcome] = []
@@ -130,15 +136,35 @@ def suite(machine: Machine, words: Sequence[str], logs: Path, workers: int) -> i
         out = logs / name
         out.mkdir(parents=True, exist_ok=True)
         begun = time.monotonic()
-        finished, there = _run(machine, [*_which(name, workers), *chosen[name]], out)
+        kept = resume and is_done(out, sources)
+        finished, there = (True, list(_read(out / FILE))) if kept else _run(machine, name, chosen[name], workers, out)
         if not finished:
             unfinished.append(f"{name} was not run to its end: {out / 'log.txt'}")
+        elif not kept:
+            (out / DONE).write_text(sources, encoding="ascii")
         outcomes += there
-        ended = "" if finished else ", and cut off"
-        print(f"{name}: {total(there, expected)} in {time.monotonic() - begun:.0f} s{ended}", flush=True)
+        ended = "before" if kept else f"in {time.monotonic() - begun:.0f} s" + ("" if finished else ", and cut off")
+        print(f"{name}: {total(there, expected)} {ended}", flush=True)
     wrong = unfinished + compare(outcomes, expected, not words)
     print(*wrong, f"all: {total(outcomes, expected)}; {len(wrong)} not as expected", sep="\n")
     return min(len(wrong), 1)
+
+
+def fingerprint(tree: Path) -> str:
+    """Of all sources that tests read or run, but what Python and compilers make beside them."""
+    made = {"__pycache__", ".so", ".dll", ".pyc"}
+    sha = hashlib.sha256()
+    for file in sorted(file for top in SOURCES for file in [tree / top, *(tree / top).rglob("*")]):
+        if file.is_file() and not made & {*file.parts, file.suffix}:
+            sha.update(f"{file.relative_to(tree).as_posix()}\n".encode())
+            sha.update(hashlib.sha256(file.read_bytes()).digest())
+    return sha.hexdigest()
+
+
+def is_done(out: Path, sources: str) -> bool:
+    """Whether the piece whose outcomes lie in `out` ran to its end on these sources."""
+    done = out / DONE
+    return done.exists() and (out / FILE).exists() and done.read_text(encoding="ascii") == sources
 
 
 def in_order(names: Iterable[str], logs: Path, expected: Sequence[Expectation]) -> list[str]:
@@ -175,12 +201,13 @@ def _which(piece: str, workers: int) -> list[str]:
     return ["-m", "not alone and not slow", "-n", str(workers), "--max-worker-restart", "20"]
 
 
-def _run(machine: Machine, arguments: Sequence[str], out: Path) -> tuple[bool, list[Outcome]]:
+def _run(machine: Machine, piece: str, paths: Sequence[str], workers: int, out: Path) -> tuple[bool, list[Outcome]]:
     """Whether pytest came to its end, and the outcomes."""
     outcomes = out / FILE
-    outcomes.unlink(missing_ok=True)
+    for old in (outcomes, out / DONE):
+        old.unlink(missing_ok=True)
     try:
-        done = machine.run([*PYTEST, *arguments], out, LIMIT)
+        done = machine.run([*PYTEST, *_which(piece, workers), *paths], out, LIMIT)
         said, finished = done.stdout, done.returncode in (0, 1, 5)  # pytest: all passed, some failed, none there
     except subprocess.TimeoutExpired as late:
         said, finished = (late.stdout or b"").decode(errors="replace"), False

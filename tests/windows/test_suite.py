@@ -10,7 +10,19 @@ from pathlib import Path
 import pytest
 
 from tests.windows.outcomes import FILE
-from tests.windows.suite import ALONE, EXPECTED, Outcome, compare, in_order, pieces, read_expected, total
+from tests.windows.suite import (
+    ALONE,
+    DONE,
+    EXPECTED,
+    Outcome,
+    compare,
+    fingerprint,
+    in_order,
+    is_done,
+    pieces,
+    read_expected,
+    total,
+)
 
 TABLE = "# words\n\nfailed  tests/a.py::*  # Wine has no fonts\nskipped  the ACL sees to it*  # POSIX' own\n"
 
@@ -66,6 +78,22 @@ def test_those_come_first_that_were_not_as_expected_and_then_the_oldest(tmp_path
         os.utime(tmp_path / name / FILE, (1e9 - 3600 * hours,) * 2)
     names = ["new", "old", "wrong", "never"]
     assert in_order(names, tmp_path, read_expected(TABLE)) == ["wrong", "never", "old", "new"]
+
+
+def test_a_piece_counts_as_done_only_on_the_sources_it_ran_on(tmp_path: Path) -> None:
+    tree, out = tmp_path / "tree", tmp_path / "out"
+    for folder in (tree / "engine", tree / "tests" / "__pycache__", out):
+        folder.mkdir(parents=True)
+    (tree / "engine" / "a.py").write_text("1", encoding="utf-8")
+    sources = fingerprint(tree)
+    (out / DONE).write_text(sources, encoding="ascii")
+    assert not is_done(out, sources)  # its outcomes are gone
+    (out / FILE).write_text("", encoding="utf-8")
+    for made in (tree / "engine" / "a.so", tree / "tests" / "__pycache__" / "a.pyc"):
+        made.write_bytes(b"")
+    assert is_done(out, fingerprint(tree))
+    (tree / "engine" / "a.py").rename(tree / "engine" / "b.py")
+    assert not is_done(out, fingerprint(tree))
 
 
 def test_the_total_says_how_many_are_not_listed() -> None:
