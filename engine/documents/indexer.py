@@ -19,6 +19,7 @@ from engine import limits, regular_file
 from engine.documents.index import DocumentIndex, IndexedFile
 from engine.documents.passages import cut
 from engine.documents.reading import pdf_reader, read_pages
+from engine.documents.results import IndexedDocuments, LeftOut
 from engine.errors import Kind, UnderhillError
 from engine.sandbox import SandboxedFunction, SandboxStopped
 from engine.translatable import Translatable, msg
@@ -28,30 +29,6 @@ if TYPE_CHECKING:
 
 BATCH = 8  # passages that are encoded at once: what begins an answer waits no longer for that than a second
 Report = Callable[[Translatable, int, int], None]
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A file that is not in the index. name: from the folder that was attached."""
-
-    name: str
-    sentence: Translatable
-
-
-@dataclass(frozen=True, kw_only=True)
-class IndexedDocuments:
-    """What there is in the index of an attached file or folder. folder: it is one. files: without those left out.
-
-    left_out: the first ones; left_out_count: all. unencoded: passages that are found by their words alone so far.
-    """
-
-    path: str
-    folder: bool
-    files: int
-    passages: int
-    left_out: tuple[LeftOut, ...]
-    left_out_count: int
-    unencoded: int
 
 
 @dataclass

@@ -8,29 +8,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.documents import index, indexer, search
 from engine.documents.index import DocumentIndex
-from engine.documents.indexer import IndexedDocuments, Report
+from engine.documents.indexer import Report
 from engine.documents.passages import Passage
 from engine.documents.passages import tokens as estimated_tokens
+from engine.documents.results import IndexedDocuments
 
 if TYPE_CHECKING:
     from engine.documents.encoder import Encoder
 
 KEPT = 60.0  # seconds that the encoder's weights stay in memory after their last use
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class FoundPassages:
-    """passages: for a question, the best first. documents: what was searched."""
-
-    passages: tuple[Passage, ...]
-    documents: tuple[IndexedDocuments, ...]
 
 
 class DocumentLibrary:

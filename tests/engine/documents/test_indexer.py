@@ -13,8 +13,8 @@ import pytest
 from engine import limits
 from engine.documents import indexer, search
 from engine.documents.index import DocumentIndex, file_of
-from engine.documents.indexer import IndexedDocuments
 from engine.documents.library import DocumentLibrary
+from engine.documents.results import IndexedDocuments
 from engine.errors import Kind, UnderhillError
 from tests.app.attachments_pdf import pdf
 
