@@ -50,8 +50,8 @@ def test_a_folder_is_asked_and_its_sources_are_there_after_a_restart(
 ) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
-    (notes / "pump.md").write_text("# Pumps\n\n## Service\nThe red pump is oiled every March.\n")
-    (notes / "海.txt").write_text("船在黎明时离开了港口。")
+    (notes / "pump.md").write_text("# Pumps\n\n## Service\nThe red pump is oiled every March.\n", encoding="utf-8")
+    (notes / "海.txt").write_text("船在黎明时离开了港口。", encoding="utf-8")
     (notes / "bad.txt").write_bytes(bytes(range(256)) * 9)
     underhill = launch_real()
     underhill.conversation.sampling = {"temperature": 0.0, "max_tokens": 8}
@@ -143,7 +143,7 @@ def test_a_file_that_would_fill_the_context_is_indexed_instead(qtbot: QtBot, lau
     underhill = launch(context=1000)
     composer = underhill.window.composer
     (tmp_path / "book.txt").write_text("word " * 4000)
-    (tmp_path / "note.txt").write_text("A short note.")
+    (tmp_path / "note.txt").write_text("A short note.", encoding="utf-8")
     composer.files.emit([tmp_path / "book.txt", tmp_path / "note.txt"])
     qtbot.waitUntil(lambda: underhill.conversation.documents == (str(tmp_path / "book.txt"),))
     assert [a.name for a in composer.attachments] == ["note.txt"]
