@@ -7,9 +7,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tests.engine.cuda.ptx.memory import DeviceMemory
 
-Range = tuple[int, int]  # address, bytes
+Range = tuple[int, int]  # address on the card or in pinned memory, bytes
 Touched = tuple[list[Range], list[Range]]  # what was read, and what was written
 Clock = dict[int, int]  # by stream, how many of its commands are known to be through
 
@@ -127,6 +130,9 @@ class Schedule:
         for stream in list(self.streams):
             self.finish(stream)
 
+    def sends(self, address: int, data: NDArray[np.uint8]) -> None:
+        """The program has this in pinned memory, to be copied from there by what is added next."""
+
     def some(self) -> None:
         """Time passes: some of what may run does."""
         while self._random.random() < self._eagerness and self._step():
@@ -141,14 +147,17 @@ class Schedule:
         ready = list(self._ready())
         if not ready:
             return False
-        own = self._random.choice(ready)
+        self._run(self._random.choice(ready))
+        return True
+
+    def _run(self, own: _Stream) -> None:
+        """Run what is first in a stream's queue."""
         command = own.queue.popleft()
         assert isinstance(command, Command)
         command.touched = command.run()
         command.done = True
         self.ran += 1
         self._check(command)
-        return True
 
     def _ready(self) -> Iterator[_Stream]:
         for own in self.streams.values():

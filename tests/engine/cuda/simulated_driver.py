@@ -86,8 +86,9 @@ class SimulatedDriver:
         *,
         eagerness: float = 0.3,
         cards: int = 1,
+        schedule: Schedule | None = None,
     ) -> None:
-        self.memory, self.schedule = DeviceMemory(total), Schedule(seed, eagerness)
+        self.memory, self.schedule = DeviceMemory(total), schedule or Schedule(seed, eagerness)
         self.cards, self.reserved = cards, 0
         self.allocated: dict[int, int] = {}  # bytes by address
         self.fail: dict[str, list[int]] = {}
@@ -287,12 +288,13 @@ class SimulatedDriver:
             return
         source, self.moved = self._host(host, nbytes), self.moved + nbytes
         before = source.copy()
+        self.schedule.sends(host, source)
 
         def run() -> Touched:
             if not np.array_equal(source, before):
                 raise Fault("what was to be copied to the card changed before the copy ran")
             self.memory.write(to, before.tobytes())
-            return [], [(to, nbytes)]
+            return [(host, nbytes)], [(to, nbytes)]
 
         self.schedule.add("copy to the card", stream, run)
 
@@ -304,7 +306,7 @@ class SimulatedDriver:
 
         def run() -> Touched:
             to[:] = np.frombuffer(read_written(self.memory, source, nbytes), np.uint8)
-            return [(source, nbytes)], []
+            return [(source, nbytes)], [(host, nbytes)]
 
         self.schedule.add("copy from the card", stream, run)
 

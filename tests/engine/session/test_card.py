@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ from random import Random
 
 import pytest
 
-from engine.cuda import layer_proof, linears
+from engine.cuda import layer_proof, linears, stretches
 from engine.cuda.arena import DeviceArena
 from engine.cuda.driver import Driver
 from engine.cuda.errors import no_driver
@@ -17,6 +18,7 @@ from engine.experts import card_mode, lookahead
 from engine.experts.card import split
 from engine.experts.execution import card_proof
 from engine.generation.messages import Look, Message
+from engine.generation.sampling import Sampling
 from engine.hardware import graphics
 from engine.hardware.load import Load, LoadWatch
 from engine.library import computer
@@ -27,6 +29,7 @@ from engine.planning import offload
 from engine.planning.speed import figure, is_speed_sentence
 from engine.session import Session, card_session, card_speed
 from engine.store.reader import Store
+from tests.engine.cuda.command_stream import RecordedSchedule, check_orders, check_waits
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, MIB, SimulatedDriver
 from tests.engine.cuda.stand_in import StandIn
 from tests.engine.cuda.test_linears import measured
@@ -226,6 +229,34 @@ def test_experts_that_come_and_go_change_no_word(
         assert {*stops} == set(range(len(session.decoder.layers) + 1))
         assert ahead.ran > 20
     assert with_linears.leaks == []
+
+
+def test_no_order_of_whole_layers_on_the_card_is_wrong(
+    with_linears: SimulatedDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stretches, their graphs, prompts' rows that follow, and experts that come beside them.
+
+    UNDERHILL_ORDERS=10000 draws so many orders.
+    """
+    monkeypatch.setattr(layer_proof, "measure", lambda *args: (0.5, 1.0))
+    monkeypatch.setattr(layer_proof, "ROWS", 5)
+    monkeypatch.setattr(lookahead, "LIKELY", 0.0)
+    monkeypatch.setattr(stretches, "OFTEN", 2)
+    schedule = with_linears.schedule = RecordedSchedule(1)
+    with opened(dense="int8") as session:
+        mode = session.card_mode.mode
+        assert mode is not None
+        assert mode.ahead is not None
+        most = list(session.runtime.cache.keys)[::2]
+        while mode.fill(most):
+            pass
+        for ask in (HELLO, AGAIN):
+            session.generate(ask, Sampling(temperature=0, max_tokens=6), (), Listener())
+        assert mode.ahead.ran > 10
+        assert with_linears.calls["cuGraphLaunch"] > 2
+    check_orders([schedule.stream], int(os.environ.get("UNDERHILL_ORDERS", "20")))
+    # Of what these two copy back or overwrite nothing is met before others wait.
+    check_waits([schedule.stream], 20, unneeded={"expert_kernels._send_slots", "stretches.__init__"})
 
 
 def test_the_shared_weights_of_a_token_lie_on_the_card(with_linears: SimulatedDriver) -> None:

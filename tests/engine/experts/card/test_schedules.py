@@ -1,0 +1,89 @@
+"""What experts on the card are asked for is ordered, whatever the card does first: proved on recorded streams.
+
+    UNDERHILL_ORDERS=10000 python -m pytest -q tests/engine/experts/card/test_schedules.py
+
+draws so many orders of each mode.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.kernels.activation import Activation
+from tests.engine.cuda.command_stream import (
+    CommandStream,
+    RecordedSchedule,
+    check_orders,
+    check_single_waits,
+    check_waits,
+)
+from tests.engine.cuda.simulated_driver import SimulatedDriver
+from tests.engine.cuda.stand_in import StandIn
+from tests.engine.experts.card.cards import SPEC, TOTAL, beside, stepped
+from tests.engine.experts.sources import MemorySource, stored
+
+ORDERS = int(os.environ.get("UNDERHILL_ORDERS", "200"))
+LAYERS, K = (0, 1), 3
+SOURCE = MemorySource(SPEC, layers=LAYERS, experts=8)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the source's records."""
+    return stored(SOURCE, tmp_path_factory.mktemp("card") / "store")
+
+
+@pytest.fixture(scope="module")
+def compiler() -> Iterator[StandIn]:
+    with closing(StandIn({SPEC: Activation()})) as made:
+        yield made
+
+
+def recorded(path: Path, compiler: StandIn, seed: int, mode: str) -> CommandStream:
+    """Tokens and prompts, while experts come and go: 16 there are, 12 in memory, 4 on the card."""
+    schedule, draw = RecordedSchedule(seed), torch.Generator().manual_seed(seed)
+    simulated = SimulatedDriver(total=TOTAL, compiler=compiler, schedule=schedule)
+    with beside(path, compiler, experts=12, on_card=4, simulated=simulated) as both:
+        both.card.assistant.crossing = mode == "gpu"
+        keys = list(SOURCE.records)[::3]
+        both.card.fill(keys)
+        for number in range(24):
+            tokens = 9 if number % 8 == 5 else 1
+            x, ids, weights = SOURCE.routing(tokens, K, int(torch.randint(0, 1 << 20, (1,), generator=draw)))
+            for layer in LAYERS:
+                if tokens > 1:
+                    found = both.runtime.moe(layer, x, ids, weights).clone()
+                else:
+                    found = stepped(both.runtime, layer, x, ids, weights)
+                both.runtime.use_card(None)
+                assert torch.equal(found, both.runtime.moe(layer, x, ids, weights))
+                both.runtime.use_card(both.card.assistant)
+        if mode == "gpu":
+            both.card.assistant.drop()  # what counts as full precision changes
+        assert both.card.assistant.ran > 40
+        assert both.card.held.sent > 6 * SPEC.layout.bytes_for(8)
+    return schedule.stream
+
+
+@pytest.fixture(scope="module")
+def streams(path: Path, compiler: StandIn) -> dict[str, list[CommandStream]]:
+    """Of both modes."""
+    return {mode: [recorded(path, compiler, seed, mode) for seed in range(2)] for mode in ("cpu-assisted", "gpu")}
+
+
+@pytest.mark.parametrize("mode", ["cpu-assisted", "gpu"])
+def test_no_order_of_a_cards_work_is_wrong(streams: dict[str, list[CommandStream]], mode: str) -> None:
+    check_orders(streams[mode], ORDERS)
+
+
+def test_a_wait_that_is_left_out_is_found(streams: dict[str, list[CommandStream]]) -> None:
+    # The list of slots is written once, and what is written there later never comes to its first bytes.
+    check_waits([stream for own in streams.values() for stream in own], 40, unneeded={"expert_kernels._send_slots"})
+    assert check_single_waits(streams["cpu-assisted"][0], 2) > 30
+    assert check_single_waits(streams["gpu"][0], 2) > 60
