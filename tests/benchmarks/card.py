@@ -1,11 +1,14 @@
 """What does this computer's graphics card make of a model? Needs a card.
 
-    python -m tests.benchmarks.card [--shape qwen3] [--layers 48] [--threads 6] [--turns 8] [--hold GB] [--profile]
+    python -m tests.benchmarks.card [--shape qwen3] [--layers 48] [--threads 6] [--turns 8] [--hold GB[,GB]]
+        [--modes cpu-assisted[,gpu]] [--cold] [--profile] [--no-kernels]
 
 First the kernels of both flavours on the card against the processor's, and microseconds of a token's experts there.
-Then the same tokens through the same store twice, by the processor alone and with the card beside it: tokens a second
-of each turn, and whether the logits have the same bits. --hold: another program leaves so many GB of the card free.
---profile: instead, microseconds of each kernel of a token, and of all of it in one go.
+Then the same tokens through the same store, by the processor alone and with the card in each mode: tokens a second of
+each turn, how often what the plan expected of it was seen in the last one, and whether the logits have the same bits.
+The card is filled first, as the app does while nothing is asked; --cold: by the answer itself. --hold: another program
+leaves so many GB of the card free; 0: all of it. --profile: instead, microseconds of each kernel of a token, and of all
+of it in one go. --no-kernels: without the first part.
 """
 
 from __future__ import annotations
@@ -87,19 +90,26 @@ def microseconds(device: CardDevice, ptx: bytes, spec: ExpertSpec, tier: int, k:
     return {"bytes": k * nbytes, "card_us": card, "wall_us": whole, "GB/s": k * nbytes / card / 1e3}
 
 
-def decode(store: Any, shape: Any, mode: str, threads: int, turns: int) -> dict[str, Any]:
-    """Tokens a second of each turn, and digests of the logits behind every token."""
+def decode(store: Any, shape: Any, mode: str, threads: int, turns: int, *, warm: bool) -> dict[str, Any]:
+    """Tokens a second of each turn, and digests of the logits behind every token. warm: fill the card first."""
     chosen = {"mode": mode, "dial": "exact", "context_length": CONTEXT, "threads": threads}
     tokens = stream("text", shape.vocabulary, PROMPT + turns * TURN)
     with closing(OursAlone(store, shape, chosen)) as ours:
         if ours.about["mode"] != mode:
             raise SystemExit("\n".join(["The card does not compute:", *ours.about["plan"]]))
-        ours.prompt_read(tokens[:PROMPT])
+        filled = ours.warm() if warm else 0.0
+        prompt, _ = ours.prompt_read(tokens[:PROMPT])
         cut = [tokens[at : at + TURN] for at in range(PROMPT, len(tokens), TURN)]
         found = [ours.turn(part, digest=True) for part in cut]
         digests = [digest for turn in found for digest in turn.digests]
         rates = [round(1 / turn.per_token, 1) for turn in found]
-        return {"rates": rates, "plan": ours.about["plan"], "digests": digests}
+        low, high = ours.about["speed"]
+        return {
+            "mode": mode, "rates": rates, "expected": [round(low, 1), round(high, 1)],
+            "seen / expected": [round(rates[-1] / high, 2), round(rates[-1] / low, 2)],
+            "prompt seconds": round(prompt, 2),
+            "filled seconds": round(filled, 1), "plan": ours.about["plan"], "digests": digests,
+        }  # fmt: skip
 
 
 def profile(store: Path, threads: int) -> dict[str, Any]:
@@ -178,8 +188,11 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--layers", type=int, default=48)
     parser.add_argument("--threads", type=int, default=6)
     parser.add_argument("--turns", type=int, default=8, help=f"of {TURN} tokens")
-    parser.add_argument("--hold", type=float, default=0, help="GB of the card that stay free; 0: all of it")
+    parser.add_argument("--hold", default="0", help="GB of the card that stay free, one or several; 0: all of it")
+    parser.add_argument("--modes", default=ASSISTED, help="with the card: one or several")
+    parser.add_argument("--cold", action="store_true", help="nothing lies on the card before the answer")
     parser.add_argument("--profile", action="store_true", help="of each kernel of a token")
+    parser.add_argument("--no-kernels", action="store_true", help="no kernels by themselves")
     args = parser.parse_args(given)
     shape = large(args.shape, args.layers)
     store = prepare_model(shape, 4, args.folder, top=4).store
@@ -189,12 +202,17 @@ def main(given: Sequence[str] | None = None) -> None:
             print(json.dumps(row))
         print(json.dumps(found))
         return
-    show_kernels()
-    alone = decode(store, shape, CPU, args.threads, args.turns)
-    with held(args.hold * GB) if args.hold else nullcontext():
-        beside = decode(store, shape, ASSISTED, args.threads, args.turns)
-    same = alone.pop("digests") == beside.pop("digests")
-    print(json.dumps({"alone": alone, "with the card": beside, "same bits": same}, indent=1))
+    if not args.no_kernels:
+        show_kernels()
+    alone = decode(store, shape, CPU, args.threads, args.turns, warm=True)
+    digests = alone.pop("digests")
+    print(json.dumps(alone), flush=True)
+    for free in map(float, args.hold.split(",")):
+        for mode in args.modes.split(","):
+            with held(free * GB) if free else nullcontext():
+                beside = decode(store, shape, mode, args.threads, args.turns, warm=not args.cold)
+            same = sum(one == other for one, other in zip(digests, beside.pop("digests"), strict=True))
+            print(json.dumps({"GB free": free, **beside, "same bits": f"{same} of {len(digests)}"}), flush=True)
 
 
 if __name__ == "__main__":
