@@ -3,7 +3,7 @@
 
 # Debian's names of what Qt's window needs. Whether anything is missing is asked of the linker, not of this list.
 QT_PACKAGES=(libglib2.0-0 libgl1 libegl1 libdbus-1-3 libfontconfig1 libxkbcommon0 libxkbcommon-x11-0
-    libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0)
+    libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0 libgssapi-krb5-2)
 
 has() { # COMMAND
     command -v "$1" >/dev/null 2>&1
@@ -37,10 +37,10 @@ install_hint() { # PACKAGE...: how a person installs these Debian packages, or w
         echo "sudo apt-get install $*"
     elif has dnf; then
         echo "the packages of your distribution that correspond to Debian's $* (Fedora: sudo dnf install" \
-            "gcc libglvnd-glx libglvnd-egl fontconfig libxkbcommon-x11 xcb-util-cursor xcb-util-wm xcb-util-keysyms)"
+            "gcc libglvnd-glx libglvnd-egl fontconfig libxkbcommon-x11 xcb-util-cursor xcb-util-wm xcb-util-keysyms krb5-libs)"
     elif has pacman; then
         echo "the packages of your distribution that correspond to Debian's $* (Arch: sudo pacman -S" \
-            "gcc libglvnd fontconfig libxkbcommon-x11 xcb-util-cursor xcb-util-wm xcb-util-keysyms)"
+            "gcc libglvnd fontconfig libxkbcommon-x11 xcb-util-cursor xcb-util-wm xcb-util-keysyms krb5)"
     else
         echo "the packages of your distribution that correspond to Debian's $*"
     fi
@@ -53,7 +53,7 @@ compiler() { # the path of the system's C compiler that engine/native/build.py w
 missing_qt_libraries() { # ENVIRONMENT: file names of the shared libraries that Qt asks for and the system lacks
     local qt
     for qt in "$1"/lib/python3*/site-packages/PySide6; do
-        ldd "$qt"/Qt{Core,Gui,Widgets}.abi3.so "$qt"/Qt/plugins/platforms/libqxcb.so 2>/dev/null
+        ldd "$qt"/Qt{Core,Gui,Network,Svg,Widgets}.abi3.so "$qt"/Qt/plugins/platforms/libqxcb.so 2>/dev/null
     done | awk '/not found/ { print $1 }' | sort -u
 }
 

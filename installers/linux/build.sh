@@ -64,9 +64,9 @@ ln -s underhill.1.gz "$deb/usr/share/man/man1/underhill-cli.1.gz"
     printf 'Files: *\nCopyright: the Underhill authors\nLicense: Apache-2.0\n On Debian, see /usr/share/common-licenses/Apache-2.0.\n'
     printf ' Third parties: /opt/underhill/THIRD_PARTY_NOTICES.md, and the folders dist-info below /opt/underhill.\n'
 } >"$deb/usr/share/doc/underhill/copyright"
-needs="python3 (>= 3.11), ca-certificates, libc6 (>= 2.34), libgl1, libegl1, libdbus-1-3, libfontconfig1"
+needs="python3 (>= 3.11) | python3.12 | python3.11, ca-certificates, libc6 (>= 2.34), libgl1, libegl1, libdbus-1-3, libfontconfig1"
 needs+=", libglib2.0-0 | libglib2.0-0t64, libxkbcommon0, libxkbcommon-x11-0, libxcb-cursor0, libxcb-icccm4"
-needs+=", libxcb-keysyms1, libxcb-shape0"
+needs+=", libxcb-keysyms1, libxcb-shape0, libgssapi-krb5-2"
 [ -z "$fat" ] || needs="$pythons, $needs"
 cat >"$deb/DEBIAN/control" <<EOF
 Package: underhill

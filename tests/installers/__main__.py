@@ -1,4 +1,4 @@
-"""A door tried in a bare Debian, as a new user would: ``python -m tests.installers --suite bookworm --door deb``.
+"""A door tried in a bare system, as a new user would: ``python -m tests.installers --suite bookworm --door deb``.
 
 Needs root, debootstrap, Xvfb, openbox and xdotool, and a network the first time. Prints what was seen as JSON, with
 seconds as a person would count them: cold, with the system's file cache emptied of everything that a start reads; warm,
@@ -26,7 +26,7 @@ DOORS = ("deb", "run", "fat", "pip", "pipx", "uv")
 def main(arguments: list[str] | None = None) -> int:
     """0 where everything was seen, and no file is left."""
     parser = argparse.ArgumentParser(prog="python -m tests.installers", description=__doc__)
-    parser.add_argument("--suite", default="bookworm", help="of Debian")
+    parser.add_argument("--suite", default="bookworm", help="of Debian, or of Ubuntu: jammy, noble")
     parser.add_argument("--door", choices=DOORS, default="deb")
     parser.add_argument("--installers", type=Path, help="folder with what installers/linux/build.sh has made")
     parser.add_argument("--home", default="/home/王 小明")
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--python", type=Path, help="one to have in there as /opt/python, instead of the suite's")
     parser.add_argument("--gguf", type=Path, help="a model's file, opened as the file manager would")
     parser.add_argument("--cache", type=Path, default=platformdirs.user_cache_path("underhill-tests") / "systems")
-    parser.add_argument("--mirror", default="", help="of Debian; default: debootstrap's own")
+    parser.add_argument("--mirror", default="", help="of Debian or Ubuntu; default: debootstrap's own")
     parser.add_argument("--out", type=Path, default=Path("trial"))
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)  # the system's folder, in namespaces of its own
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""A bare Debian system in a chroot, made once by debootstrap and kept under the hash of what it is made from.
+"""A bare Debian or Ubuntu in a chroot, made once by debootstrap and kept under the hash of what it is made from.
 
 Of what happens in one nothing stays: it is the lower folder of an overlay. Apt's settings, the network's and the
 certificates are those of this system.
@@ -16,11 +16,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+KEYRINGS = Path("/usr/share/keyrings")
+UBUNTU = ("jammy", "noble")  # which debootstrap makes by one script, under the name of the first
 # What every desktop brings along that can open a window of Qt's; the .deb asks for it itself.
 DESKTOP = (
     "libgl1", "libegl1", "libdbus-1-3", "libfontconfig1", "libxkbcommon-x11-0", "libxcb-cursor0", "libxcb-icccm4",
-    "libxcb-keysyms1", "libxcb-shape0", "libglib2.0-0", "ca-certificates",
+    "libxcb-keysyms1", "libxcb-shape0", "libglib2.0-0", "libgssapi-krb5-2", "ca-certificates",
 )  # fmt: skip
 PACKAGES: dict[str, tuple[str, ...]] = {  # by door; a .deb needs nothing
     "deb": (),
@@ -31,7 +32,7 @@ USER = 1000
 
 
 def make_system(cache: Path, suite: str, packages: Sequence[str], mirror: str = "") -> Path:
-    """The folder of a minimal Debian with `packages`; older ones with other packages stay. Needs root.
+    """The folder of a minimal Debian or Ubuntu with `packages`; older ones with other packages stay. Needs root.
 
     mirror: '' for debootstrap's own. Raises subprocess.CalledProcessError.
     """
@@ -49,8 +50,12 @@ def make_system(cache: Path, suite: str, packages: Sequence[str], mirror: str = 
 
 
 def _debootstrap(folder: Path, suite: str, packages: Sequence[str], mirror: str) -> None:
-    keyring = ["--keyring", str(KEYRING)] if KEYRING.exists() else []
-    call(["debootstrap", "--variant=minbase", *keyring, suite, str(folder), *([mirror] if mirror else [])])
+    ubuntu = suite in UBUNTU
+    keyring = KEYRINGS / f"{'ubuntu' if ubuntu else 'debian'}-archive-keyring.gpg"
+    options = ["--keyring", str(keyring)] if keyring.exists() else []
+    script = ["/usr/share/debootstrap/scripts/" + UBUNTU[0]] if ubuntu and mirror else []
+    options += ["--components", "main,universe"] if ubuntu else []
+    call(["debootstrap", "--variant=minbase", *options, suite, str(folder), *([mirror, *script] if mirror else [])])
     for name in ("resolv.conf", "hosts", "apt/apt.conf.d"):
         _copy_settings(Path("/etc") / name, folder / "etc" / name)
     install = f"apt-get -qq update && apt-get -qq install --no-install-recommends {' '.join(packages)}; apt-get clean"

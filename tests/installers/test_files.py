@@ -54,6 +54,22 @@ def test_the_readme_opens_with_the_two_commands(root: Path) -> None:
     assert commands[:2] == ["bash installers/run.sh", "bash installers/test.sh"]
 
 
+def test_what_the_window_needs_of_the_system_is_asked_for_by_every_door(root: Path) -> None:
+    imported = {
+        module
+        for file in (root / "app").rglob("*.py")
+        for module in re.findall(r"^ *from PySide6\.Qt(\w+) import", file.read_text(encoding="utf-8"), re.M)
+    }
+    system = (root / "installers/lib/system.sh").read_text()
+    looked_at = re.search(r"Qt\{([\w,]+)\}\.abi3\.so", system)
+    assert looked_at
+    assert set(looked_at[1].split(",")) == imported  # the linker is asked about these
+    packages = re.search(r"QT_PACKAGES=\(([^)]*)\)", system)
+    assert packages
+    needs = "".join(re.findall(r'^needs\+?="(.*)"$', (root / "installers/linux/build.sh").read_text(), re.M))
+    assert not [name for name in packages[1].split() if name not in re.split(r"[, |]+", needs)]
+
+
 def test_no_file_names_where_packages_come_from(scripts: list[str], root: Path) -> None:
     for path in [*map(Path, scripts), root / "pyproject.toml", *root.glob("requirements/*")]:
         found = re.search(r"://|index-url|find-links", path.read_text())
