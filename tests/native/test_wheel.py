@@ -78,6 +78,22 @@ def test_one_wheel_for_every_python_brings_the_kernels(wheel: Path, tmp_path: Pa
     assert "Native kernels" in said
 
 
+@pytest.mark.skipif(shutil.which("x86_64-w64-mingw32-gcc-posix") is None, reason="there is no mingw")
+def test_the_one_for_windows_is_built_here(wheel: Path, tmp_path: Path) -> None:
+    script = ROOT / "installers" / "windows" / "wheel.sh"
+    command = ["bash", script, "--output", tmp_path, "--no-build-isolation", "--no-index"]
+    environment = {**os.environ, "UNDERHILL_PYTHON": sys.executable}
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (made,) = tmp_path.glob("*.whl")
+    assert made.name == wheel.name.replace(wheel.stem.split("-")[-1], "win_amd64")
+    with zipfile.ZipFile(made) as archive:
+        names = archive.namelist()
+        library = archive.read("engine/native/src/underhill_kernels.dll")
+    assert not [name for name in names if name.endswith(".so")]
+    assert library[:2] == b"MZ"
+
+
 def test_types_licences_and_the_version_come_along(wheel: Path) -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     with zipfile.ZipFile(wheel) as archive:
