@@ -523,8 +523,8 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Built-in model</source>
-            <translation>内置模型</translation>
+            <source>Underhill demo model</source>
+            <translation>Underhill 演示模型</translation>
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
