@@ -358,7 +358,9 @@ def _named(known: Models, key: str) -> str:
 
 def _short(model: str) -> str:
     model = model.removeprefix(protocol.TEAM_PREFIX).removeprefix(protocol.ENDPOINT_PREFIX)
-    return tr("Underhill demo model") if model == "builtin" else model.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
+    return (
+        tr("Underhill demo model") if model == "builtin" else model.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
+    )
 
 
 def _left(seconds: float | None) -> str:
