@@ -77,6 +77,7 @@ class CardMode:
             capacity += linear_room - self.linears.nbytes
             arena = DeviceArena(self.device, max(0, min(capacity, self.device.free_memory() - ENOUGH_FREE)))
             self.held = CardCache(self.device, arena, ring, runtime.cache, runtime.table)
+            self.held.measure_link()
             self.assistant = CardAssistant(
                 kernels, self.held, self.proof.rates, runtime.telemetry, runtime.batch.activations, runtime.full
             )
@@ -89,7 +90,7 @@ class CardMode:
         runtime.use_card(self.assistant)
         _log.info(
             "The card %s computes too: %d rows compared, largest difference %.2g; %.0f us an expert here, %.0f there "
-            "and %.0f a call", self.device.facts.name, self.proof.compared, self.proof.worst,
+            "and %.0f a call; %.1f GB/s to it", self.device.facts.name, self.proof.compared, self.proof.worst,
             self.proof.rates.host * 1e6, self.proof.rates.card * 1e6, self.proof.rates.handover * 1e6,
         )  # fmt: skip
 

@@ -200,6 +200,8 @@ class ExpertRuntime:
             self.route_listener(layer, ids.clone(), weights.clone())
         with self._seen(layer, 1):
             self.telemetry.chose(layer, ids[0].tolist(), weights[0].numpy())
+        if self.prefetch is not None and self.prefetch.awake:
+            self.prefetch.ran_on_card(layer, ids[0].tolist())
 
     def read_ahead(self, predictor: Predictor | None, k: int = 1, depth: int = 2, width: int | None = None) -> None:
         """Prefetch the experts that the predictor expects, from the next pass on; None ends that. See Prefetcher.
@@ -217,6 +219,7 @@ class ExpertRuntime:
             tables = [self.table.layers[layer] for layer in layers]
             tracker = PrefetchTracker(self.cache, self.pending, tables, k, depth)
             self.prefetch = Prefetcher(layers, predictor, tracker, self._rate, depth, width or k)
+            self.prefetch.card = None if self.card is None else self.card.ahead
         self.batch.prefetch = self.prefetch
         self._decode.prefetch = self.prefetch
 
@@ -227,6 +230,9 @@ class ExpertRuntime:
     def use_card(self, card: CardAssistant | None) -> None:
         """Compute on this card too, from the next layer on; None: on the processor alone."""
         with self.pending.layer_lock:
+            if self.prefetch is not None:
+                self.prefetch.sleep()
+                self.prefetch.card = None if card is None else card.ahead
             self.card = self.batch.card = self._decode.card = card
 
     def _drop_card(self) -> None:

@@ -53,9 +53,10 @@ class PrefetchChoice:
 
     @property
     def wanted(self) -> tuple[object, ...] | None:
-        """What it depends on; None where nothing is read ahead: also where all experts fit in memory."""
-        chosen = self._model.settings
-        if chosen["prefetch"] == "off" or self._model.all_in_memory:
+        """What it depends on; None where nothing is read ahead: also where all experts fit in memory, and no graphics
+        card gains by those that come early."""
+        chosen, card = self._model.settings, self._model.runtime.card
+        if chosen["prefetch"] == "off" or (self._model.all_in_memory and (card is None or not card.ahead.worth)):
             return None
         return tuple(chosen[name] for name in ("predictor", "prefetch_depth", "prefetch_width", "remember_routing"))
 

@@ -13,9 +13,11 @@ from engine.cuda.device import CardDevice
 from engine.cuda.expert_kernels import CardExpert, supports
 from engine.cuda.expert_table import ExpertTable
 from engine.cuda.ring import PinnedRing
-from engine.experts.cache.expert_cache import ExpertCache
+from engine.experts.cache.expert_cache import ExpertCache, Lease
 from engine.experts.cache.resident_table import ResidentTable
+from engine.experts.card.courier import Courier, Parcel
 from engine.experts.keys import ExpertKey
+from engine.experts.precision import full_tier
 from engine.record.layout import ExpertSpec
 
 ReadParts = Callable[[int, int, Sequence[int], Sequence[memoryview]], None]  # Store.read_parts
@@ -36,6 +38,17 @@ class _Held:
     tier: int
 
 
+@dataclass(frozen=True)
+class _Coming:
+    """An expert on its way. crossed: recorded behind the copy. parcel: of one that the courier brings, from memory that
+    the lease keeps where it is."""
+
+    held: _Held
+    crossed: int
+    parcel: Parcel | None = None
+    lease: Lease | None = None
+
+
 class CardCache:
     """Experts on the card, each at its full tier. Used by the thread that runs the model, under the layer's lock.
 
@@ -43,7 +56,7 @@ class CardCache:
     does. What the card computes does not count as a use of the memory's copy, so that the memory's policy lets go of it
     before what only the memory has.
 
-    nbytes: held. sent: bytes that have crossed.
+    nbytes: held. sent: bytes that have crossed. courier: brings what `bring` is told to have come beside the model.
     """
 
     def __init__(
@@ -52,12 +65,21 @@ class CardCache:
         """Raises CardError."""
         self._device, self.arena, self._ring, self._cache, self._table = device, arena, ring, cache, table
         self._held: dict[int, _Held] = {}
-        self._coming: dict[int, tuple[_Held, int]] = {}
+        self._coming: dict[int, _Coming] = {}
         self._events: list[int] = []  # that serve again
         self._uses = np.zeros(len(cache.keys))
         self._tokens = 0
+        self._largest: dict[int | None, int] = {}
         self.sent = 0
         self.there = ExpertTable(device, len(cache.keys))
+        self.courier = Courier(device, ring)
+
+    def measure_link(self) -> None:
+        """See how fast experts come, where there is room for one. Raises CardError."""
+        nbytes = self.largest(None)
+        if (block := self.arena.take(nbytes)) is not None:
+            self.courier.measure(block, nbytes)
+            self.arena.give(block)
 
     # ---- what is there ----------------------------------------------------------------------------------------------
 
@@ -96,25 +118,64 @@ class CardCache:
 
     def commit(self) -> None:
         """What has crossed by now is there. Raises CardError."""
-        for number, (held, crossed) in list(self._coming.items()):
-            if self._device.driver.reached(crossed):
+        for number, own in list(self._coming.items()):
+            if self._is_through(own):
                 del self._coming[number]
-                self._events.append(crossed)
-                self._held[number] = held
-                self._show(number, held.expert)
+                self._events.append(own.crossed)
+                self._held[number] = own.held
+                self._show(number, own.held.expert)
+                if own.lease is not None:
+                    own.lease.release()
 
-    def arrive(self) -> None:
-        """Wait for all that is on its way. Raises CardError."""
-        for _, crossed in list(self._coming.values()):
-            self._device.driver.wait_for(crossed)
+    def _is_through(self, own: _Coming) -> bool:
+        if own.parcel is None:
+            return self._device.driver.reached(own.crossed)
+        if own.parcel.error is not None:
+            raise own.parcel.error
+        return own.parcel.ended.is_set()
+
+    def _wait(self, own: _Coming) -> None:
+        if own.parcel is None:
+            self._device.driver.wait_for(own.crossed)
+        else:
+            own.parcel.ended.wait()
+
+    def arrive(self, keys: Collection[ExpertKey]) -> None:
+        """Wait for those of these that are on their way. Raises CardError."""
+        for key in keys:
+            if (own := self._coming.get(self._cache.number(key))) is not None:
+                self._wait(own)
         self.commit()
 
     def wait_for_buffer(self) -> None:
         """Wait until another copy may begin. Raises CardError."""
         if len(self._coming) >= self._ring.slots:
-            _, crossed = next(iter(self._coming.values()))
-            self._device.driver.wait_for(crossed)
+            self._wait(next(iter(self._coming.values())))
             self.commit()
+
+    @property
+    def beside(self) -> int:
+        """Bytes that the courier has still to bring, or to tell of."""
+        return sum(own.held.nbytes for own in self._coming.values() if own.parcel is not None)
+
+    def is_coming(self, key: ExpertKey) -> bool:
+        """Whether it is on its way."""
+        return self._cache.number(key) in self._coming
+
+    def give_up(self, key: ExpertKey) -> bool:
+        """Leave an expert where it is that the courier was to bring; False: too late, or none was."""
+        own = self._coming.get(self._cache.number(key))
+        if own is None or own.parcel is None or not self.courier.give_up(own.parcel):
+            return False
+        del self._coming[self._cache.number(key)]
+        self._undo(own)
+        return True
+
+    def _undo(self, own: _Coming) -> None:
+        self._events.append(own.crossed)
+        self.arena.give(own.held.block)
+        if own.lease is not None:
+            own.lease.release()
 
     # ---- what comes and goes ----------------------------------------------------------------------------------------
 
@@ -144,6 +205,18 @@ class CardCache:
             return False
         return supports(spec) and spec.layout.bytes_for(tier) <= self._ring.nbytes
 
+    def largest(self, tier: int | None) -> int:
+        """Bytes of the largest expert, at what counts as full precision."""
+        if tier not in self._largest:
+            specs = {spec for spec in self._cache.specs if spec is not None and supports(spec)}
+            self._largest[tier] = max(spec.layout.bytes_for(full_tier(spec, tier)) for spec in specs)
+        return self._largest[tier]
+
+    @property
+    def memory(self) -> int:
+        """Bytes of experts that ordinary memory holds at most."""
+        return self._cache.capacity
+
     def in_memory(self, key: ExpertKey, tier: int) -> bool:
         """Whether ordinary memory holds it at this tier."""
         return self._cache.tier(key, tier) >= tier
@@ -163,7 +236,7 @@ class CardCache:
             there, _ = self._cache.table.snapshot()
             worth = self._uses[like] * np.where(np.frombuffer(there, np.uint8)[like] > 0, 1.0, ONLY_COPY)
             return [self._cache.keys[like[int(np.argmin(worth))]]]
-        coming = {self.arena.slab_of(held.block) for held, _ in self._coming.values()}
+        coming = {self.arena.slab_of(own.held.block) for own in self._coming.values()}
         slabs = [own for slab, own in self._slabs().items() if slab not in coming and not stay.intersection(own)]
         if not slabs:
             raise CardFullError
@@ -186,15 +259,18 @@ class CardCache:
         self._show(number, None)
         self.arena.give(held.block)
 
-    def bring(self, key: ExpertKey, tier: int, read: ReadParts | None = None) -> bool:
+    def bring(self, key: ExpertKey, tier: int, read: ReadParts | None = None, *, beside: bool = False) -> bool:
         """Copy it from memory, or have it read from disk by `read`; False: it is not in memory at this tier, or there
         is no room. It is there once `commit` finds so. Raises CardError, and what `read` raises.
+
+        beside: the courier copies it from memory, while this thread goes on.
         """
         spec = self.spec(key)
         layout, nbytes = spec.layout, spec.layout.bytes_for(tier)
         lease = self._cache.lookup(key, tier, tier)
         if lease is None and read is None:
             return False
+        kept = False  # the lease, by what is on its way
         try:
             block = self.arena.take(nbytes)
             if block is None:
@@ -202,46 +278,59 @@ class CardCache:
             parts = layout.parts_for(tier)
             at = dict(zip(parts, np.cumsum([0, *(layout.parts[part].nbytes for part in parts)]).tolist()))
 
+            # The lease keeps it where it is; the ring keeps `host` until the copy has run.
+            found = {} if lease is None else lease.parts.parts
+            pieces = [
+                (own.data_ptr(), at[part], layout.parts[part].nbytes) for part, own in found.items() if part in at
+            ]
+
             def fill(host: int) -> None:
-                if lease is not None:
-                    for part, offset in at.items():
-                        data = lease.parts.parts[part]
-                        # The lease keeps it where it is; the ring keeps `host` until the copy has run.
-                        ctypes.memmove(host + offset, data.data_ptr(), layout.parts[part].nbytes)
-                elif read is not None:
+                for address, offset, own in pieces:
+                    ctypes.memmove(host + offset, address, own)
+                if lease is None and read is not None:
                     buffers = [(ctypes.c_char * layout.parts[p].nbytes).from_address(host + at[p]) for p in parts]
                     read(*key, parts, [memoryview(buffer).cast("B") for buffer in buffers])
 
             crossed = self._events.pop() if self._events else self._device.event()
+            codes = [block + at[part.index] for part in layout.codes_for(tier)]
+            one, two, three = (*codes, 0, 0)[:3]
+            where = CardExpert((one, two, three, block + at[layout.params_for(tier).index]), len(codes))
+            held, number = _Held(where, block, nbytes, tier), self._cache.number(key)
+            if beside and lease is not None:
+                parcel = Parcel(block, nbytes, fill, crossed)
+                self._coming[number], kept = _Coming(held, crossed, parcel, lease), True
+                self.courier.submit(parcel)
+                self.sent += nbytes
+                return True
             try:
                 self._ring.send(block, nbytes, fill, crossed)
             except BaseException:
                 self._events.append(crossed)
                 self.arena.give(block)
                 raise
+            self._coming[number] = _Coming(held, crossed)
         finally:
-            if lease is not None:
+            if lease is not None and not kept:
                 lease.release()
-        codes = [block + at[part.index] for part in layout.codes_for(tier)]
-        one, two, three = (*codes, 0, 0)[:3]
-        where = CardExpert((one, two, three, block + at[layout.params_for(tier).index]), len(codes))
-        self._coming[self._cache.number(key)] = _Held(where, block, nbytes, tier), crossed
         self.sent += nbytes
         return True
 
     def clear(self) -> None:
         """None of them is there any more; what is under way is waited for. Raises CardError."""
         self._device.use()
-        for held, crossed in self._coming.values():
-            self._device.driver.wait_for(crossed)
-            self._events.append(crossed)
-            self.arena.give(held.block)
-        self._coming.clear()
+        for number in list(self._coming):
+            if not self.give_up(self._cache.keys[number]):
+                self._wait(own := self._coming.pop(number))
+                self._undo(own)
         for number in list(self._held):
             self.leave(self._cache.keys[number])
 
     def forget(self) -> None:
         """The card is lost, and with it all that was there. Asks nothing of it."""
+        self.courier.close()
+        for own in self._coming.values():
+            if own.lease is not None:
+                own.lease.release()
         for number in self._held:
             self._show(number, None)
         self._held.clear()

@@ -13,6 +13,7 @@ from engine.cuda.errors import CardError
 from engine.cuda.expert_kernels import CardWork, ExpertKernels
 from engine.experts.backend import Step
 from engine.experts.cache.resident_table import LayerTable
+from engine.experts.card.ahead import CardAhead
 from engine.experts.card.residency import CardCache, CardFullError, ReadParts
 from engine.experts.card.split import SideRates, split, worth_bringing
 from engine.experts.execution.requests import Call, ExpertRequest
@@ -36,7 +37,8 @@ class CardAssistant:
     A card that fails is left alone from then on: `lost` is told once, and what was asked of it in this call is asked of
     the processor (CardFailed). failed_beside: what made it fail when it computed something else than experts. ran:
     experts that it computed, as telemetry counts them; host_ran: those of the processor beside it. crossing: whether
-    experts that the card lacks cross over to be computed there (GPU-centric), as long as they lie in memory.
+    experts that the card lacks cross over to be computed there (GPU-centric), as long as they lie in memory. ahead:
+    brings what is expected of the next layers.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class CardAssistant:
         self.ran = self.host_ran = 0
         self.crossing = False
         self._kernels, self._telemetry, self._activations, self._tier = kernels, telemetry, activations, tier
+        self.ahead = CardAhead(held, lambda: self.rates, tier, lambda: self.crossing, lambda: self.alive, self.fail)
         self._ranks: list[int] = []
         self._experts: list[int] = []
         self._begun = self._collected = False
@@ -67,6 +70,7 @@ class CardAssistant:
             self.held.use()
             self.held.commit()
             card, chosen = experts.card, step.chosen
+            self.ahead.asked(experts.layer, chosen.tolist())
             if self.crossing:
                 self._cross([ExpertKey(experts.layer, expert) for expert in chosen])
             there = [rank for rank in range(step.k) if card[chosen[rank]]]
@@ -136,6 +140,7 @@ class CardAssistant:
         for expert in chosen:
             self._telemetry.precision[self.held.tier(ExpertKey(layer, expert))] += 1
         self.held.used(layer, chosen)
+        self.ahead.asked(layer, chosen, alone=True)
 
     # ---- many tokens ------------------------------------------------------------------------------------------------
 
@@ -254,17 +259,27 @@ class CardAssistant:
         """Have those of a token's experts come that memory has, and wait for them. Raises CardError."""
         for key in chosen:
             tier = full_tier(self.held.spec(key), self._tier())
+            self.held.give_up(key)  # what waits for its turn comes now
             self.held.wait_for_buffer()
             if not self.held.wanted(key, tier) or not self.held.in_memory(key, tier):
                 continue
-            try:
-                leaves = self.held.victims(key, tier, chosen)
-            except CardFullError:
+            leaves = self._leaving(key, tier, chosen)
+            if leaves is None:
                 continue
             for other in leaves:
                 self.held.leave(other)
             self.held.bring(key, tier)
-        self.held.arrive()
+        self.held.arrive(chosen)
+
+    def _leaving(self, key: ExpertKey, tier: int, chosen: Sequence[ExpertKey]) -> list[ExpertKey] | None:
+        """Who makes room for an expert that is needed now: none that is, and none that the next layers are expected to
+        need, unless there is nobody else; None: nobody can."""
+        for staying in ((*chosen, *self.ahead.expected), chosen):
+            try:
+                return self.held.victims(key, tier, staying)
+            except CardFullError:
+                continue
+        return None
 
     def give_way(self) -> None:
         """Give memory of the card back where other programs have taken what was free."""

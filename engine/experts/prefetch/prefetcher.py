@@ -6,72 +6,55 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
 
 from engine.experts.predictors.predictor import Floats, Predictor, RoutingContext
+from engine.experts.prefetch.controller import PrefetchController
 from engine.experts.prefetch.tracker import PrefetchTracker
 from engine.experts.telemetry import PrefetchStats
 
-# Layer calls after which cost and benefit are compared: 5 to 10 tokens, so that one odd token decides nothing.
-WINDOW = 256
-FIRST_BACKOFF = 512  # layer calls; doubled every time it did not pay again
-LONGEST_BACKOFF = 1 << 16  # layer calls: some minutes, after which the disk or the text may be others
-WASTE = 0.5  # of the time a wasted read took: demands waited for its last chunks, and what it pushed out may come again
-OVERRATED = 0.7  # of the time a read took is saved if it came early: hits would have been computed meanwhile
 QUIET = 4  # tokens that needed nothing from the disk, after which nothing is predicted until one needs something
 
 
-def gain(early: int, wasted: int, spent: float, rate: float) -> float:
-    """Seconds saved. early, wasted: bytes that were there in time, and that were read in vain. spent: seconds of the
-    model's thread. rate: bytes per second that the disk brings."""
-    return (OVERRATED * early - WASTE * wasted) / rate - spent
+class CardPrefetch(Protocol):
+    """What brings experts to a graphics card ahead: engine.experts.card.ahead.CardAhead."""
 
+    controller: PrefetchController
 
-class PrefetchController:
-    """Compares cost and benefit every WINDOW layer calls. width: share of what could be expected that is read, 0.25 to
-    1. spent: seconds of the model's thread in this window, added to by Prefetcher. backoff: layer calls left without
-    prefetch.
-    """
+    @property
+    def pays(self) -> bool:
+        """Whether it gains anything now."""
+        ...
 
-    def __init__(self) -> None:
-        self.spent = 0.0
-        self.width = 1.0
-        self.backoff = 0
-        self._next_backoff = FIRST_BACKOFF
-        self._calls = 0  # in this window
-        self._before = 0, 0  # the balance at its beginning
+    def reaches(self, ahead: int) -> bool:
+        """Whether one more would be there so many layers later."""
+        ...
 
-    def called(self, balance: tuple[int, int], rate_of: Callable[[], float]) -> None:
-        """Count a layer call with prefetch. balance: bytes in time and wasted so far. rate_of: bytes per second that
-        the disk brings; 0: not known yet."""
-        self._calls += 1
-        if self._calls < WINDOW or (rate := rate_of()) <= 0:
-            return
-        before, spent = self._before, self.spent
-        self._before, self.spent, self._calls = balance, 0.0, 0
-        early, wasted = balance[0] - before[0], balance[1] - before[1]
-        if gain(early, wasted, spent, rate) <= 0:
-            # Doubled while it does not pay, reset by one window that does: text changes, disks seldom.
-            self.backoff = self._next_backoff
-            self._next_backoff = min(2 * self._next_backoff, LONGEST_BACKOFF)
-            return
-        self._next_backoff = FIRST_BACKOFF
-        # Between the two bounds nothing changes, or the width would swing with every window.
-        if wasted > early:
-            self.width = max(0.25, self.width / 2)
-        elif wasted < early / 2:
-            self.width = min(1.0, self.width * 2)
+    def begin(self) -> None:
+        """Another token begins, or nothing is expected any more."""
+        ...
 
-    def passed(self, calls: int) -> None:
-        """Count layer calls without prefetch."""
-        self.backoff = max(0, self.backoff - calls)
+    def expect(self, layer: int, ahead: int, scores: Floats, width: int) -> None:
+        """A layer, so many behind the one that runs, is expected to choose the experts of the greatest scores."""
+        ...
+
+    def spent(self, seconds: float) -> None:
+        """So long this thread was at it, for one layer."""
+        ...
+
+    def add_to(self, stats: PrefetchStats) -> PrefetchStats:
+        """What it did, added to what was read from disk."""
+        ...
 
 
 class Prefetcher:
     """After each layer of a token, reads the experts ahead that a predictor expects; suspended while that costs too
-    much.
+    much. What is in memory comes to the card in the same way, where there is one that wants it.
 
-    awake: False while suspended; `prefetch_after` need not be called then. Output never changes: an expert that came
-    early is the same expert. Not thread-safe: for the thread that runs the model.
+    awake: False while suspended; `prefetch_after` need not be called then. card: None where there is none. Output never
+    changes: an expert that came early is the same expert. Not thread-safe: for the thread that runs the model.
     """
 
     def __init__(
@@ -87,6 +70,9 @@ class Prefetcher:
         depth: layers looked ahead at most. width: experts read ahead for a layer at most.
         """
         self.awake = False
+        self.card: CardPrefetch | None = None
+        self._from_disk = self._to_card = False
+        self._layers = tuple(layers)
         self._predictor, self._tracker, self._rate = predictor, tracker, rate
         self._depth, self._width = depth, width
         self._row = {layer: row for row, layer in enumerate(layers)}
@@ -105,7 +91,8 @@ class Prefetcher:
     @property
     def stats(self) -> PrefetchStats:
         """What it did so far."""
-        return replace(self._tracker.stats(), seconds=self._seconds, rests=self._rests)
+        found = replace(self._tracker.stats(), seconds=self._seconds, rests=self._rests)
+        return found if self.card is None else self.card.add_to(found)
 
     # ---- events -------------------------------------------------------------------------------------------------
 
@@ -140,21 +127,31 @@ class Prefetcher:
         self._quiet = 0 if reads > self._reads else self._quiet + 1
         self._reads = reads
         self._controller.passed(len(self._row))
-        awake = len(tokens) == 1 and self._quiet < QUIET and not self._controller.backoff
-        if not awake and not self.awake:
+        if self.card is not None:
+            self.card.controller.passed(len(self._row))
+        single = len(tokens) == 1
+        from_disk = single and self._quiet < QUIET and not self._controller.backoff
+        to_card = single and self.card is not None and self.card.pays
+        if not (from_disk or to_card or self.awake):
             return
         start = time.perf_counter()
-        if self.awake:
+        if self._from_disk:
             self._tracker.cancel_all()
+        if self._to_card and self.card is not None:
+            self.card.begin()
+        awake = from_disk or to_card
         if awake and not self.awake:
             # Tokens went by untold (a prompt, or while it slept): a predictor that goes by the token before must not
             # take an older one for it.
             self._predictor.interrupted()
         self.awake = self._in_step = awake
+        self._from_disk, self._to_card = from_disk, to_card
         if awake:
             self._context.begin(int(tokens[0]))
-            self._tracker.commit_routing(-1, ())
-            self._submit_prefetches()
+            if from_disk:
+                self._tracker.commit_routing(-1, ())
+                self._submit_prefetches()
+            self._submit_to_card()
         self._spent(start)
 
     def prefetch_after(self, layer: int, chosen: Sequence[int], gating: Floats | None) -> None:
@@ -163,27 +160,45 @@ class Prefetcher:
 
         chosen: best first. gating: [H] float32, what the experts are given; not kept longer than until the next call.
         """
-        row = self._row[layer]
-        # A row that was not told (an error in the middle of a token) leaves predictors with a gap: silent until the
-        # next token.
-        if not self._in_step or row != self._context.row + 1:
-            self._in_step = False
+        if not self._routed(layer, chosen, gating):
             return
         start = time.perf_counter()
-        self._context.routed(chosen, gating)
         self._predictor.learn(self._context)
-        self._tracker.commit_routing(row, chosen)
-        self._submit_prefetches()
+        if self._from_disk:
+            self._tracker.commit_routing(self._context.row, chosen)
+            self._submit_prefetches()
         self._spent(start)
+        self._submit_to_card()
+        if not self._from_disk:
+            return
         self._controller.called(self._tracker.balance, self._rate)
         if self._controller.backoff:
             self._rests += 1
-            self.sleep()
+            self._tracker.cancel_all()
+            self._from_disk = False
+            self.awake = self._in_step = self._to_card
+
+    def ran_on_card(self, layer: int, chosen: Sequence[int]) -> None:
+        """Record a layer's routing for one token, which a card has computed by itself, among others behind it."""
+        if self._routed(layer, chosen, None):
+            self._predictor.learn(self._context)
+            if self._from_disk:
+                self._tracker.commit_routing(self._context.row, chosen)
+
+    def _routed(self, layer: int, chosen: Sequence[int], gating: Floats | None) -> bool:
+        """Whether it is the row that comes next. A row that was not told (an error in the middle of a token) leaves
+        predictors with a gap: silent until the next token."""
+        self._in_step = self._in_step and self._row[layer] == self._context.row + 1
+        if self._in_step:
+            self._context.routed(chosen, gating)
+        return self._in_step
 
     def sleep(self) -> None:
         """Cancel what is in flight, and prefetch nothing until there is a need again."""
         self._tracker.cancel_all()
-        self.awake = self._in_step = False
+        if self.card is not None:
+            self.card.begin()
+        self.awake = self._in_step = self._from_disk = self._to_card = False
 
     # ---- prefetching --------------------------------------------------------------------------------------------
 
@@ -203,6 +218,25 @@ class Prefetcher:
             scores = self._predictor.scores(context, row)
             if scores is None or self._tracker.plan_row(row, scores, width) >= 0:
                 return
+
+    def _submit_to_card(self) -> None:
+        """Bring what coming rows are expected to choose to the card, as far ahead as a copy may be in time for."""
+        card, context = self.card, self._context
+        if card is None or not self._to_card:
+            return
+        start, width = time.perf_counter(), max(1, round(self._width * card.controller.width))
+        plan = self._predictor.plan(context) if self._predictor.everywhere else None
+        for row in range(context.row + 1, min(context.row + 1 + self._depth, len(self._row))):
+            ahead = row - context.row
+            if not card.reaches(ahead):
+                continue
+            if self._predictor.everywhere:
+                scores = None if plan is None else np.where(plan[row] > 0, plan[row], np.float32(-np.inf))
+            else:
+                scores = self._predictor.scores(context, row)
+            if scores is not None:
+                card.expect(self._layers[row], ahead, scores, width)
+        card.spent(time.perf_counter() - start)
 
     def _spent(self, start: float) -> None:
         seconds = time.perf_counter() - start

@@ -129,6 +129,11 @@ def test_all_on_the_card_what_it_lacks_crosses_over(
         assert mode.assistant.host_ran == before[0]
         assert mode.assistant.ran > before[1] + 50
         assert room is None or mode.held.sent > 10 * room
+        # All lie in memory, so that nothing is read ahead; but what is expected crosses ahead.
+        assert session.all_in_memory
+        assert session.runtime.prefetch is not None
+        assert room is None or session.runtime.prefetch.stats.started > 10
+        assert session.ahead.sentence().startswith("Prefetch: ")
     assert with_linears.leaks == []
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,6 +17,8 @@ from engine.experts.card import split
 from engine.experts.card.split import SideRates
 from engine.experts.card_mode import CardMode
 from engine.experts.execution import card_proof
+from engine.experts.predictors import Predictor, RoutingContext
+from engine.experts.predictors.predictor import Floats
 from engine.experts.runtime import ExpertRuntime, open_runtime
 from engine.kernels.activation import Activation
 from engine.record.layout import ExpertSpec
@@ -65,6 +68,23 @@ def beside(
                 runtime.close()
     finally:
         split.LEARN, card_proof.measure_rates = learn, measured
+
+
+class Said(Predictor):
+    """Expects of every layer what it is told to. say: from a layer's row to its experts, the likeliest first."""
+
+    def __init__(self, experts: int, say: Callable[[int, int], Sequence[int]]) -> None:
+        """say: of a token and a row."""
+        self.name, self._experts, self._say = "said", experts, say
+
+    def scores(self, context: RoutingContext, row: int) -> Floats | None:
+        """See Predictor.scores."""
+        found = np.full(self._experts, -np.inf, np.float32)
+        for rank, expert in enumerate(self._say(context.token, row)):
+            found[expert] = -rank
+        return found
+
+    def learn(self, context: RoutingContext) -> None: ...
 
 
 def stepped(runtime: ExpertRuntime, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:

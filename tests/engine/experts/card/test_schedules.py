@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
 from engine.kernels.activation import Activation
 from tests.engine.cuda.command_stream import (
@@ -25,11 +26,12 @@ from tests.engine.cuda.command_stream import (
 )
 from tests.engine.cuda.simulated_driver import SimulatedDriver
 from tests.engine.cuda.stand_in import StandIn
-from tests.engine.experts.card.cards import SPEC, TOTAL, beside, stepped
+from tests.engine.experts.card.cards import SPEC, TOTAL, Said, beside, stepped
 from tests.engine.experts.sources import MemorySource, stored
 
 ORDERS = int(os.environ.get("UNDERHILL_ORDERS", "200"))
 LAYERS, K = (0, 1), 3
+MODES = ("cpu-assisted", "gpu", "gpu, ahead")
 SOURCE = MemorySource(SPEC, layers=LAYERS, experts=8)
 
 
@@ -46,14 +48,20 @@ def compiler() -> Iterator[StandIn]:
 
 
 def recorded(path: Path, compiler: StandIn, seed: int, mode: str) -> CommandStream:
-    """Tokens and prompts, while experts come and go: 16 there are, 12 in memory, 4 on the card."""
+    """Tokens and prompts, while experts come and go: 16 there are, 12 in memory, 4 on the card. mode: 'gpu, ahead':
+    what a predictor says comes beside the model's thread."""
     schedule, draw = RecordedSchedule(seed), torch.Generator().manual_seed(seed)
     simulated = SimulatedDriver(total=TOTAL, compiler=compiler, schedule=schedule)
     with beside(path, compiler, experts=12, on_card=4, simulated=simulated) as both:
-        both.card.assistant.crossing = mode == "gpu"
+        both.card.assistant.crossing = mode != "cpu-assisted"
         keys = list(SOURCE.records)[::3]
         both.card.fill(keys)
+        expected: list[tuple[Tensor, int, tuple[Tensor, Tensor, Tensor]]] = []
+        if mode == "gpu, ahead":
+            both.card.held.courier.rate = 1e15
+            both.runtime.read_ahead(Said(8, lambda token, row: [(token + row + at) % 8 for at in range(K)]), K, 2)
         for number in range(24):
+            both.runtime.begin_pass([number], number)
             tokens = 9 if number % 8 == 5 else 1
             x, ids, weights = SOURCE.routing(tokens, K, int(torch.randint(0, 1 << 20, (1,), generator=draw)))
             for layer in LAYERS:
@@ -61,9 +69,14 @@ def recorded(path: Path, compiler: StandIn, seed: int, mode: str) -> CommandStre
                     found = both.runtime.moe(layer, x, ids, weights).clone()
                 else:
                     found = stepped(both.runtime, layer, x, ids, weights)
-                both.runtime.use_card(None)
-                assert torch.equal(found, both.runtime.moe(layer, x, ids, weights))
-                both.runtime.use_card(both.card.assistant)
+                expected.append((found, layer, (x, ids, weights)))
+        both.runtime.use_card(None)
+        for found, layer, asked in expected:
+            assert torch.equal(found, both.runtime.moe(layer, *asked))
+        both.runtime.use_card(both.card.assistant)
+        if mode == "gpu, ahead":
+            assert both.runtime.prefetch is not None
+            assert both.runtime.prefetch.stats.started > 5
         if mode == "gpu":
             both.card.assistant.drop()  # what counts as full precision changes
         assert both.card.assistant.ran > 40
@@ -73,11 +86,11 @@ def recorded(path: Path, compiler: StandIn, seed: int, mode: str) -> CommandStre
 
 @pytest.fixture(scope="module")
 def streams(path: Path, compiler: StandIn) -> dict[str, list[CommandStream]]:
-    """Of both modes."""
-    return {mode: [recorded(path, compiler, seed, mode) for seed in range(2)] for mode in ("cpu-assisted", "gpu")}
+    """Of all modes."""
+    return {mode: [recorded(path, compiler, seed, mode) for seed in range(2)] for mode in MODES}
 
 
-@pytest.mark.parametrize("mode", ["cpu-assisted", "gpu"])
+@pytest.mark.parametrize("mode", MODES)
 def test_no_order_of_a_cards_work_is_wrong(streams: dict[str, list[CommandStream]], mode: str) -> None:
     check_orders(streams[mode], ORDERS)
 

@@ -16,7 +16,8 @@ from engine.experts.keys import ExpertKey
 from engine.experts.precision import Thresholds
 from engine.experts.predictors import Predictor, RoutingContext
 from engine.experts.predictors.predictor import Floats
-from engine.experts.prefetch.prefetcher import FIRST_BACKOFF, LONGEST_BACKOFF, QUIET, WINDOW, PrefetchController
+from engine.experts.prefetch.controller import FIRST_BACKOFF, LONGEST_BACKOFF, WINDOW, PrefetchController
+from engine.experts.prefetch.prefetcher import QUIET
 from engine.experts.runtime import ExpertRuntime
 from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
