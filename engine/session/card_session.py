@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from engine.cuda.driver import open_driver
 from engine.cuda.errors import CardError
-from engine.cuda.layer_runs import Asked, LayerPlaces, SequenceRows
+from engine.cuda.layer_runs import Asked, LayerPlaces, SequenceRows, cache_bytes, runs_of, weight_bytes
 from engine.cuda.linears import LinearPlace
 from engine.errors import UnderhillError, as_error
 from engine.experts.card_mode import CardMode
@@ -72,6 +72,8 @@ class CardSession:
                     here=f"{1e3 * here:.1f}",
                 )
             )
+        else:
+            model.notes.append(_why_attention_stays(model, self.mode.device.facts.name))
         if self.mode.linears.count:
             there, here = self.mode.linears.seconds
             model.notes.append(
@@ -102,6 +104,17 @@ class CardSession:
 
     def _lost(self, error: CardError) -> None:
         self._said(self._without(error))
+
+
+def _why_attention_stays(model: LoadedModel, card: str) -> Translatable:
+    """Why the processor computes attention, of a model whose experts are on a card."""
+    decoder, plan = model.decoder, model.plan
+    if not isinstance(decoder, Decoder) or decoder.executor is None or not (runs := runs_of(decoder.executor.graphs)):
+        return msg("The CPU computes attention: this model's kind of it can't run on the GPU.")
+    needed = cache_bytes(runs, min(plan.context, SHORT), decoder.kv_dtype) + weight_bytes(runs)
+    if needed > plan.card_linear_bytes:
+        return msg("The CPU computes attention: it would take {size} of GPU memory.", size=size(needed))
+    return msg("The CPU computes attention: {name} is no faster.", name=card)
 
 
 def _linears_of(model: LoadedModel) -> list[LinearPlace]:

@@ -10152,6 +10152,21 @@
             <translation>仅用 CPU。{sentence}</translation>
         </message>
         <message>
+            <location filename="../../engine/session/card_session.py"></location>
+            <source>The CPU computes attention: this model's kind of it can't run on the GPU.</source>
+            <translation>由 CPU 计算注意力：此模型的注意力类型无法在 GPU 上运行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/card_session.py"></location>
+            <source>The CPU computes attention: it would take {size} of GPU memory.</source>
+            <translation>由 CPU 计算注意力：放到 GPU 上需要 {size} 显存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/card_session.py"></location>
+            <source>The CPU computes attention: {name} is no faster.</source>
+            <translation>由 CPU 计算注意力：{name} 并不更快。</translation>
+        </message>
+        <message>
             <location filename="../../engine/session/loaded_model.py"></location>
             <source>Can't save measurements in {store}.</source>
             <translation>无法将测量结果保存到 {store}。</translation>

@@ -1,14 +1,14 @@
 """What does this computer's graphics card make of a model? Needs a card.
 
-    python -m tests.benchmarks.card [--shape qwen3] [--layers 48] [--threads 6] [--turns 8] [--hold GB[,GB]]
-        [--modes cpu-assisted[,gpu]] [--cold] [--profile] [--no-kernels]
+    python -m tests.benchmarks.card [--shape qwen3] [--layers 48] [--threads 6] [--turns 8] [--cold] [--profile]
+        [--with cpu-assisted[,cpu-assisted@8][,gpu@8][,gpu:off@8]] [--no-kernels]
 
 First the kernels of both flavours on the card against the processor's, and microseconds of a token's experts there.
-Then the same tokens through the same store, by the processor alone and with the card in each mode: tokens a second of
+Then the same tokens through the same store, by the processor alone and with the card in each way: tokens a second of
 each turn, how often what the plan expected of it was seen in the last one, and whether the logits have the same bits.
-The card is filled first, as the app does while nothing is asked; --cold: by the answer itself. --hold: another program
-leaves so many GB of the card free; 0: all of it. --profile: instead, microseconds of each kernel of a token, and of all
-of it in one go. --no-kernels: without the first part.
+--with: modes; @8: another program leaves 8 GB of the card free; gpu:off: nothing is prefetched. The card is filled
+first, as the app does while nothing is asked; --cold: by the answer itself. --profile: instead, microseconds of each
+kernel of a token, and of all of it in one go. --no-kernels: without the first part.
 """
 
 from __future__ import annotations
@@ -92,7 +92,10 @@ def microseconds(device: CardDevice, ptx: bytes, spec: ExpertSpec, tier: int, k:
 
 def decode(store: Any, shape: Any, mode: str, threads: int, turns: int, *, warm: bool) -> dict[str, Any]:
     """Tokens a second of each turn, and digests of the logits behind every token. warm: fill the card first."""
+    mode, _, off = mode.partition(":")
     chosen = {"mode": mode, "dial": "exact", "context_length": CONTEXT, "threads": threads}
+    if off:
+        chosen["prefetch"] = off
     tokens = stream("text", shape.vocabulary, PROMPT + turns * TURN)
     with closing(OursAlone(store, shape, chosen)) as ours:
         if ours.about["mode"] != mode:
@@ -188,8 +191,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--layers", type=int, default=48)
     parser.add_argument("--threads", type=int, default=6)
     parser.add_argument("--turns", type=int, default=8, help=f"of {TURN} tokens")
-    parser.add_argument("--hold", default="0", help="GB of the card that stay free, one or several; 0: all of it")
-    parser.add_argument("--modes", default=ASSISTED, help="with the card: one or several")
+    parser.add_argument("--with", dest="ways", default=ASSISTED, help="modes, each with what there is of the card")
     parser.add_argument("--cold", action="store_true", help="nothing lies on the card before the answer")
     parser.add_argument("--profile", action="store_true", help="of each kernel of a token")
     parser.add_argument("--no-kernels", action="store_true", help="no kernels by themselves")
@@ -207,12 +209,12 @@ def main(given: Sequence[str] | None = None) -> None:
     alone = decode(store, shape, CPU, args.threads, args.turns, warm=True)
     digests = alone.pop("digests")
     print(json.dumps(alone), flush=True)
-    for free in map(float, args.hold.split(",")):
-        for mode in args.modes.split(","):
-            with held(free * GB) if free else nullcontext():
-                beside = decode(store, shape, mode, args.threads, args.turns, warm=not args.cold)
-            same = sum(one == other for one, other in zip(digests, beside.pop("digests"), strict=True))
-            print(json.dumps({"GB free": free, **beside, "same bits": f"{same} of {len(digests)}"}), flush=True)
+    for way in args.ways.split(","):
+        mode, _, free = way.partition("@")
+        with held(float(free) * GB) if free else nullcontext():
+            beside = decode(store, shape, mode, args.threads, args.turns, warm=not args.cold)
+        same = sum(one == other for one, other in zip(digests, beside.pop("digests"), strict=True))
+        print(json.dumps({"way": way, **beside, "same bits": f"{same} of {len(digests)}"}), flush=True)
 
 
 if __name__ == "__main__":
