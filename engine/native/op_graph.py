@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from engine.native.library import MatrixView
+from engine.native.library import ISAS, MatrixView, isas, load_library
 
 ActivationKind = Literal[
     "silu",
@@ -45,7 +45,7 @@ _RUN_AT = struct.calcsize("=12i4f11Q")  # of p[11], in any op
 _ROW = struct.Struct("=qQ")  # uh_row
 _STEP = struct.Struct("=Qii")  # uh_step
 NORMS = (None, "head", "full")
-SCORES = ("softmax", "topk_softmax", "sigmoid", "sparsemixer")
+SCORES = ("softmax", "topk_softmax", "sigmoid", "sparsemixer", "sqrtsoftplus")
 
 
 class OpKind(IntEnum):
@@ -357,6 +357,7 @@ class Routing:
     normalize_min: float = 0.0
     scale: float = 1.0
     jitter: float = 0.0
+    given: bool = False  # the experts are known, as by a table of tokens, and only weighed
 
 
 def route_room(experts: int) -> int:
@@ -370,7 +371,7 @@ def route(
 ) -> Op:  # fmt: skip
     """ids [top_k] int64 and weights [top_k] from router logits, which are written over; the first of equals wins.
 
-    groups [top_groups] int64: those of the best experts.
+    groups [top_groups] int64: those of the best experts. Where they are given, ids are read.
     """
     sized(spec.experts, choice_bias, expert_scale)
     rows = (
@@ -380,12 +381,20 @@ def route(
     if not 0 < spec.top_k <= spec.experts or spec.experts % spec.groups or spec.top_groups > spec.groups:
         raise ValueError(f"{spec} cannot be")
     numbers = (
-        spec.experts, spec.top_k, SCORES.index(spec.score), spec.groups, spec.top_groups, spec.top_two, spec.normalize
+        spec.experts, spec.top_k, SCORES.index(spec.score), spec.groups, spec.top_groups, spec.top_two, spec.normalize,
+        spec.given,
     )  # fmt: skip
     last = spec.jitter if spec.score == "sparsemixer" else spec.scale
     factors = (spec.masked_score, spec.normalize_eps, spec.normalize_min, last)
     kept = (logits, choice_bias, expert_scale, room, ids, weights, groups)
     return Op(OpKind.ROUTE, numbers, factors, kept, rows)
+
+
+def run_route(op: Op) -> None:
+    """Run an op of `route` at once, for as many tokens as its tensors have rows."""
+    library = load_library()
+    library.uh_route.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int32)
+    library.uh_route(ISAS.index(isas()[-1]), op.packed(), op.rows[0].count)
 
 
 # ---- checks -----------------------------------------------------------------------------------------------------

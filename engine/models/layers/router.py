@@ -9,6 +9,7 @@ from torch import Tensor
 from engine.models.layers.norms import rms
 from engine.models.layers.weights import CheckpointWeights, fetch, vector
 from engine.models.spec import RouterSpec
+from engine.native import op_graph
 
 
 class Router:
@@ -42,69 +43,36 @@ class Router:
 
     def __call__(self, x: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """x: [T, H] float32. tokens: their ids [T]. Returns ids [T, K] int64 and final weights [T, K] float32."""
-        if self.by_token is not None and tokens is not None:
-            ids = self.by_token[tokens].long()
-            return ids, _finished(self.spec, scores(self.spec, self.logits(x)).gather(-1, ids))
-        ids, weights = choose(self.spec, self.logits(x), self.choice_bias)
-        if self.expert_scale is not None:
-            weights = weights * self.expert_scale[ids]
-        return ids, weights
+        given = None if self.by_token is None or tokens is None else self.by_token[tokens].long()
+        return choose(self.spec, self.logits(x), self.choice_bias, self.expert_scale, given)
 
 
-def choose(spec: RouterSpec, logits: Tensor, choice_bias: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Experts and weights from router logits [T, E]: (ids [T, K], weights [T, K])."""
-    if spec.score == "sparsemixer":
-        return _sparsemixer(logits, spec.jitter)
-    if spec.score == "topk_softmax":
-        top, ids = logits.topk(spec.top_k, -1)
-        return ids, _finished(spec, top.softmax(-1))
-    scored = scores(spec, logits)
-    if choice_bias is None and spec.groups == 1:
-        weights, ids = scored.topk(spec.top_k, -1)
-        return ids, _finished(spec, weights)
-    choice = scored if choice_bias is None else scored + choice_bias
-    if spec.groups > 1:
-        choice = _best_groups(spec, choice)
-    ids = choice.topk(spec.top_k, -1).indices
-    return ids, _finished(spec, scored.gather(-1, ids))
+def choose(
+    spec: RouterSpec, logits: Tensor, choice_bias: Tensor | None = None, expert_scale: Tensor | None = None,
+    given: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Experts and weights from router logits [T, E], which are written over: (ids [T, K] int64, weights [T, K]).
 
-
-def scores(spec: RouterSpec, logits: Tensor) -> Tensor:
-    """Scores by which experts are chosen and weighed: softmax, sigmoid or sqrt(softplus). logits, result: [T, E]."""
-    if spec.score == "sqrtsoftplus":
-        return F.softplus(logits).sqrt()
-    return logits.sigmoid() if spec.score == "sigmoid" else logits.softmax(-1)
-
-
-def _finished(spec: RouterSpec, weights: Tensor) -> Tensor:
-    if spec.normalize:
-        total = weights.sum(-1, keepdim=True)
-        if spec.normalize_eps or spec.normalize_min:
-            total = total.add_(spec.normalize_eps).clamp_(min=spec.normalize_min)
-        weights = weights / total
-    return weights if spec.scale == 1.0 else weights * spec.scale
-
-
-def _best_groups(spec: RouterSpec, choice: Tensor) -> Tensor:
-    """Choice scores [T, E] with those outside the best groups replaced by masked_score (DeepSeek-V2 and V3)."""
-    grouped = choice.unflatten(-1, (spec.groups, -1))  # [T, G, E / G]
-    rating = grouped.amax(-1) if spec.group_score == "max" else grouped.topk(2, -1).values.sum(-1)
-    lost = torch.ones_like(rating, dtype=torch.bool).scatter_(-1, rating.topk(spec.top_groups, -1).indices, False)
-    return grouped.masked_fill(lost[..., None], spec.masked_score).flatten(-2)
-
-
-def _sparsemixer(logits: Tensor, jitter: float) -> tuple[Tensor, Tensor]:
-    """Top 1, then top 1 of the rest; each weighs its softmax among the logits near it (arXiv 2409.12136, at inference).
-
-    Near: (best - logit) / max(|logit|, best) <= 2 jitter.
+    choice_bias, expert_scale: [E], as RouterSpec has them. given: experts [T, K] that are known and only weighed.
     """
-    ids, weights = [], []
-    rest = logits
-    for _ in range(2):
-        best, top = rest.max(-1, keepdim=True)
-        far = (best - logits) / logits.abs().maximum(best) > 2 * jitter
-        near = rest.masked_fill(far, float("-inf"))
-        weights.append(near.softmax(-1).gather(-1, top))
-        ids.append(top)
-        rest = rest.scatter(-1, top, float("-inf"))
-    return torch.cat(ids, -1), torch.cat(weights, -1)
+    tokens = len(logits)
+    ids = torch.empty(tokens, spec.top_k, dtype=torch.int64) if given is None else given
+    weights = torch.empty(tokens, spec.top_k)
+    op_graph.run_route(
+        op_graph.route(
+            routing(spec, given is not None), logits, torch.empty(tokens, op_graph.route_room(spec.experts)),
+            ids=ids, weights=weights, groups=torch.empty(tokens, spec.top_groups, dtype=torch.int64),
+            choice_bias=choice_bias, expert_scale=expert_scale,
+        )
+    )  # fmt: skip
+    return ids, weights
+
+
+def routing(spec: RouterSpec, given: bool = False) -> op_graph.Routing:
+    """How native code chooses experts by `spec`."""
+    return op_graph.Routing(
+        experts=spec.experts, top_k=spec.top_k, score=spec.score, groups=spec.groups, top_groups=spec.top_groups,
+        top_two=spec.group_score == "top2", masked_score=spec.masked_score, normalize=spec.normalize,
+        normalize_eps=spec.normalize_eps, normalize_min=spec.normalize_min, scale=spec.scale, jitter=spec.jitter,
+        given=given,
+    )  # fmt: skip

@@ -13,7 +13,7 @@ from engine.models.layers.feed_forward import (
     PerLayerInputs,
 )
 from engine.models.layers.norms import Norm
-from engine.models.layers.router import Router
+from engine.models.layers.router import Router, routing
 from engine.models.op_graph.builder import GraphBuilder, UnsupportedOp
 from engine.models.spec import ActivationSpec
 from engine.native import op_graph
@@ -91,26 +91,12 @@ def _route(to: GraphBuilder, router: Router, h: Tensor) -> tuple[Tensor, Tensor]
     if spec.input_norm_eps is not None:
         h = to.norm(Norm("rms", to.hidden, spec.input_norm_eps, router.input_scale), to.x, "routed")
     logits = to.product(to.exact_view(router.held, router.bias), h, "router")
-    routing = op_graph.Routing(
-        experts=spec.experts,
-        top_k=spec.top_k,
-        score=spec.score,
-        groups=spec.groups,
-        top_groups=spec.top_groups,
-        top_two=spec.group_score == "top2",
-        masked_score=spec.masked_score,
-        normalize=spec.normalize,
-        normalize_eps=spec.normalize_eps,
-        normalize_min=spec.normalize_min,
-        scale=spec.scale,
-        jitter=spec.jitter,
-    )
     ids, groups = to.whole_numbers("ids", spec.top_k), to.whole_numbers("groups", spec.top_groups)
     weights = to.floats("weights", spec.top_k)
     room = to.floats("routing", op_graph.route_room(spec.experts))
     to.add(
         op_graph.route(
-            routing,
+            routing(spec),
             logits,
             room,
             ids=ids,

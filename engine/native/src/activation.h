@@ -34,6 +34,8 @@ UH_TARGET static inline float uh_exp(float x) {
 
 UH_TARGET static inline float uh_sigmoid(float x) { return 1.0f / (1.0f + uh_exp(-x)); }
 
+static inline float uh_softplus(float x) { return x > 20.0f ? x : log1pf(expf(x)); }
+
 /* tanh x to 3e-7 of itself: near 0 a polynomial in x^2 (Cephes again), for 1 - 2 / (1 + e^2x) cancels there. */
 UH_TARGET static inline float uh_tanh(float x) {
     float square = x * x;

@@ -117,8 +117,6 @@ UH_TARGET static void delta_columns_all(const float *q, const float *k, const fl
     delta_last_columns(q, k, v + c, r, k_dim, v_dim, v_dim - c, state + c, out + c);
 }
 
-static float softplus(float x) { return x > 20.0f ? x : log1pf(expf(x)); }
-
 /* The channels of one head, convolved, and what silu makes of them. */
 UH_TARGET static void delta_channels(const delta *d, int32_t from, int32_t n, float *y) {
     const int64_t channels = 2 * (int64_t)d->k_heads * d->k_dim + (int64_t)d->v_heads * d->v_dim;
@@ -143,7 +141,7 @@ UH_TARGET static void delta_head(void *argument, int32_t key_head, int32_t lane)
         float *out = d->out + head * v_dim;
         delta_channels(d, 2 * keys + head * v_dim, v_dim, v);
         r.learn = uh_sigmoid(d->rates[head]);
-        r.keep = expf(d->decay[head] * softplus(d->rates[d->v_heads + head] + d->dt_bias[head]));
+        r.keep = expf(d->decay[head] * uh_softplus(d->rates[d->v_heads + head] + d->dt_bias[head]));
         delta_columns_all(q, k, v, r, k_dim, v_dim, d->memory + (int64_t)head * k_dim * v_dim, out);
         rms(out, d->norm, v_dim, d->norm_eps, out);
         for (int32_t i = 0; i < v_dim; i++) out[i] *= z[i] * uh_sigmoid(z[i]);

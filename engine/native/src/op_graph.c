@@ -79,15 +79,23 @@ static const uh_op_function everywhere[UH_OP_KINDS] = {
     [UH_OP_ROPE] = {.row = run_rope}, [UH_OP_LINEAR] = {.rows = run_linear}, [UH_OP_EACH] = {.rows = run_each},
 };
 
-static const uh_op_function *ops_of(const uh_context *context) {
+static const uh_op_function *ops_for(const uh_isa *isa) {
 #if defined(__x86_64__)
-    const uh_isa *isa = context->isa;
     if (isa == uh_isa_table(UH_AVX512) || isa == uh_isa_table(UH_AVX512VNNI)) return uh_ops_avx512;
     if (isa != uh_isa_table(UH_PORTABLE)) return uh_ops_avx2;
 #else
-    (void)context;
+    (void)isa;
 #endif
     return uh_ops_portable;
+}
+
+static const uh_op_function *ops_of(const uh_context *context) { return ops_for(context->isa); }
+
+/* An op as it is for one row. */
+static uh_op own_op(const uh_op *op, int32_t row) {
+    uh_op own = *op;
+    for (int i = 0; i < 12; i++) own.p[i] = uh_place(op, i, row);
+    return own;
 }
 
 typedef struct {
@@ -99,9 +107,8 @@ typedef struct {
 static void run_row(void *argument, int32_t unit, int32_t lane) {
     const row_call *c = argument;
     const int32_t row = c->step->first + unit;
-    uh_op own = *c->op;
+    const uh_op own = own_op(c->op, row);
     (void)lane;
-    for (int i = 0; i < 12; i++) own.p[i] = uh_place(c->op, i, row);
     c->how->row(&own, c->step->row + row);
 }
 
@@ -152,6 +159,16 @@ int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step
         const uh_op_function *how = everywhere[kind].row || everywhere[kind].rows ? &everywhere[kind] : &functions[kind];
         if (how->row) run_rows(context, how, &ops[i], step);
         else if (how->rows(context, &ops[i], step)) return -1;
+    }
+    return 0;
+}
+
+int uh_route(int isa, const uh_op *op, int32_t tokens) {
+    const uh_isa *table = uh_isa_table(isa);
+    if (!table) return -1;
+    for (int32_t token = 0; token < tokens; token++) {
+        const uh_op own = own_op(op, token);
+        ops_for(table)[UH_OP_ROUTE].row(&own, NULL);
     }
     return 0;
 }

@@ -122,7 +122,7 @@ UH_TARGET static void run_heads(const uh_op *op, const uh_row *row) {
 
 /* ---- routing ------------------------------------------------------------------------------------------------------ */
 
-enum { SCORE_SOFTMAX, SCORE_TOPK_SOFTMAX, SCORE_SIGMOID, SCORE_SPARSEMIXER };
+enum { SCORE_SOFTMAX, SCORE_TOPK_SOFTMAX, SCORE_SIGMOID, SCORE_SPARSEMIXER, SCORE_SQRT_SOFTPLUS };
 
 UH_TARGET static void softmax(float *x, int32_t n) {
     float best = -INFINITY, sum = 0.0f;
@@ -199,8 +199,15 @@ UH_TARGET static void sparsemixer(const float *logits, int32_t n, float jitter, 
     }
 }
 
+/* Scores by which experts are chosen and weighed; those of SCORE_TOPK_SOFTMAX are the logits. */
+UH_TARGET static void score_experts(float *logits, int32_t experts, int32_t score) {
+    if (score == SCORE_SOFTMAX) softmax(logits, experts);
+    for (int32_t i = 0; score == SCORE_SIGMOID && i < experts; i++) logits[i] = uh_sigmoid(logits[i]);
+    for (int32_t i = 0; score == SCORE_SQRT_SOFTPLUS && i < experts; i++) logits[i] = sqrtf(uh_softplus(logits[i]));
+}
+
 UH_TARGET static void run_route(const uh_op *op, const uh_row *row) {
-    const int32_t experts = op->n[0], top_k = op->n[1], score = op->n[2], normalize = op->n[6];
+    const int32_t experts = op->n[0], top_k = op->n[1], score = op->n[2], normalize = op->n[6], given = op->n[7];
     float *scores = op->p[0], *choice = op->p[3], *weights = op->p[5];
     const float *bias = op->p[1], *expert_scale = op->p[2];
     int64_t *ids = op->p[4], *groups = op->p[6];
@@ -208,11 +215,10 @@ UH_TARGET static void run_route(const uh_op *op, const uh_row *row) {
     if (score == SCORE_SPARSEMIXER) {
         sparsemixer(scores, experts, op->f[3], choice, ids, weights);
     } else {
-        if (score == SCORE_SOFTMAX) softmax(scores, experts);
-        for (int32_t i = 0; score == SCORE_SIGMOID && i < experts; i++) scores[i] = uh_sigmoid(scores[i]);
+        score_experts(scores, experts, score);
         for (int32_t i = 0; i < experts; i++) choice[i] = bias ? scores[i] + bias[i] : scores[i];
-        if (op->n[3] > 1) keep_best_groups(choice, experts, op, choice + experts, groups);
-        take_top(choice, experts, top_k, ids);
+        if (!given && op->n[3] > 1) keep_best_groups(choice, experts, op, choice + experts, groups);
+        if (!given) take_top(choice, experts, top_k, ids);
         for (int32_t k = 0; k < top_k; k++) weights[k] = scores[ids[k]];
         if (score == SCORE_TOPK_SOFTMAX) softmax(weights, top_k);
         if (normalize) {

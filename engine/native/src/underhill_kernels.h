@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 23
+#define UH_ABI 24
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -161,6 +161,10 @@ UH_API int uh_moe_one(uh_context *context, const uh_layout *layout, const uh_exp
 typedef struct uh_op uh_op;
 typedef struct uh_step uh_step;
 UH_API int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step);
+
+/* One op of routing for any number of tokens, on the caller's thread. isa: one that this
+ * processor has, as uh_isas says. 0: done; -1: the library does not know it. */
+UH_API int uh_route(int isa, const uh_op *op, int32_t tokens);
 
 /* Experts that a token may choose in a layer: arrays on the stack have this length, so more are refused or left alone. No
  * published model chooses half as many. MOST_CHOSEN in engine/kernels/native.py. Tokens of a step, likewise: MOST_ROWS in

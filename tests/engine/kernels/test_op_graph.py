@@ -13,8 +13,11 @@ from torch import Tensor
 
 from engine.kernels.dense import raw_view
 from engine.kernels.native import NativeKernel
+from engine.models.layers.router import routing
+from engine.models.spec import RouterSpec
 from engine.native import op_graph
 from engine.native.op_graph import STATES, GraphStep, Heads, KvRows, Op, OpGraph
+from tests.engine.models.layers.router_by_hand import by_hand
 
 MakeKernel = Callable[..., NativeKernel]
 MANY = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -305,13 +308,10 @@ def test_bf16_rows_round_like_torch(make_kernel: MakeKernel) -> None:
     assert keys[0, 0, 63].isinf()
 
 
-@pytest.mark.parametrize("name", ["softmax", "sigmoid", "sparsemixer", "topk_softmax"])
+@pytest.mark.parametrize("name", ["softmax", "sigmoid", "sparsemixer", "sqrtsoftplus", "topk_softmax"])
 @MANY
 @given(data=st.data())
 def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None:
-    from engine.models.layers.router import choose
-    from engine.models.spec import RouterSpec
-
     experts = data.draw(st.sampled_from([6, 12, 40, 128]))
     groups = data.draw(st.sampled_from([1, 2])) if name in ("softmax", "sigmoid") else 1
     top_k = 2 if name == "sparsemixer" else data.draw(st.integers(1, experts // groups))
@@ -325,32 +325,17 @@ def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None
     )  # fmt: skip
     seed = data.draw(st.integers(0, 99))
     logits, bias, each = noise(experts, seed=seed) * 2, noise(experts, seed=1) * 0.1, noise(experts, seed=2)
-    ids, weights = choose(spec, logits[None], bias if corrected else None)
-    routing = op_graph.Routing(
-        experts=experts,
-        top_k=top_k,
-        score=name,
-        groups=groups,
-        top_groups=spec.top_groups,
-        top_two=spec.group_score == "top2",
-        masked_score=spec.masked_score,
-        normalize=spec.normalize,
-        normalize_eps=spec.normalize_eps,
-        normalize_min=spec.normalize_min,
-        scale=spec.scale,
-        jitter=spec.jitter,
-    )
+    wanted = by_hand(spec, logits.tolist(), bias.tolist() if corrected else None)
     got, by, best = torch.empty(top_k, dtype=torch.int64), torch.empty(top_k), torch.empty(1, dtype=torch.int64)
     room = torch.empty(op_graph.route_room(experts))
     run_ops(
         make_kernel(),
         op_graph.route(
-            routing, logits, room, ids=got, weights=by, groups=best, choice_bias=bias if corrected else None,
+            routing(spec), logits, room, ids=got, weights=by, groups=best, choice_bias=bias if corrected else None,
             expert_scale=each,
         ),
     )  # fmt: skip
-    assert got.tolist() == ids[0].tolist()
-    assert close(by, (weights * each[ids])[0])
+    assert dict(zip(got.tolist(), (by / each[got]).tolist(), strict=True)) == pytest.approx(wanted, rel=1e-4, abs=1e-6)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])
@@ -358,8 +343,8 @@ def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None
 def test_nonsense_still_chooses_experts_that_there_are(make_kernel: MakeKernel, bad: float, score: str) -> None:
     for logits in (torch.full((8,), bad), torch.tensor([0.0, bad] * 4)):
         ids, groups, weights = torch.full((2,), -1), torch.full((1,), -1), torch.empty(2)
-        routing = op_graph.Routing(experts=8, top_k=2, score=score, jitter=0.01)
-        op = op_graph.route(routing, logits, torch.empty(16), ids=ids, weights=weights, groups=groups)
+        how = op_graph.Routing(experts=8, top_k=2, score=score, jitter=0.01)
+        op = op_graph.route(how, logits, torch.empty(16), ids=ids, weights=weights, groups=groups)
         run_ops(make_kernel(), op)
         assert len(set(ids.tolist())) == 2
         assert all(0 <= expert < 8 for expert in ids.tolist())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from typing import Literal
 
 import pytest
 import torch
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engine.models.layers.router import Router, choose
 from engine.models.spec import RouterSpec
+from tests.engine.models.layers.router_by_hand import by_hand, softmax
 from tests.engine.models.layers.test_weights import Tensors
 
 SPECS = {
@@ -31,50 +32,9 @@ SPECS = {
     ),
     "sigmoid as it is": RouterSpec("g", 12, 4, "sigmoid", choice_bias="b", groups=2, top_groups=1,
                                    masked_score=-math.inf, scale=1.7),
+    "sqrtsoftplus": RouterSpec("g", 12, 4, "sqrtsoftplus", choice_bias="b", normalize=True, scale=1.5),
     "sparsemixer": RouterSpec("g", 12, 2, "sparsemixer", jitter=0.01),
 }  # fmt: skip
-
-
-def best(values: Sequence[float], count: int) -> list[int]:
-    return sorted(range(len(values)), key=lambda i: -values[i])[:count]
-
-
-def softmax(values: Sequence[float]) -> list[float]:
-    top = max(values)
-    exps = [math.exp(value - top) for value in values]
-    return [e / sum(exps) for e in exps]
-
-
-def by_hand(spec: RouterSpec, logits: list[float], bias: list[float] | None) -> dict[int, float]:
-    """Expert to weight of one token, as the papers and model cards define it."""
-    if spec.score == "sparsemixer":
-        return sparsemixer_by_hand(logits, spec.jitter)
-    if spec.score == "topk_softmax":
-        chosen = best(logits, spec.top_k)
-        return dict(zip(chosen, softmax([logits[i] for i in chosen]), strict=True))
-    scores = softmax(logits) if spec.score == "softmax" else [1 / (1 + math.exp(-value)) for value in logits]
-    choice = [s + b for s, b in zip(scores, bias or [0.0] * len(scores), strict=True)]
-    size = spec.experts // spec.groups
-    groups = [choice[g * size : (g + 1) * size] for g in range(spec.groups)]
-    rated = [max(g) if spec.group_score == "max" else sum(sorted(g)[-2:]) for g in groups]
-    allowed = {i for g in best(rated, spec.top_groups) for i in range(g * size, (g + 1) * size)}
-    chosen = best([c if i in allowed else spec.masked_score for i, c in enumerate(choice)], spec.top_k)
-    weights = {i: scores[i] for i in chosen}
-    if spec.normalize:
-        total = max(sum(weights.values()) + spec.normalize_eps, spec.normalize_min)
-        weights = {i: w / total for i, w in weights.items()}
-    return {i: w * spec.scale for i, w in weights.items()}
-
-
-def sparsemixer_by_hand(logits: list[float], jitter: float) -> dict[int, float]:
-    found: dict[int, float] = {}
-    for _ in range(2):
-        rest = [i for i in range(len(logits)) if i not in found]
-        first = max(rest, key=lambda i: logits[i])
-        top = logits[first]
-        near = [i for i in rest if (top - logits[i]) / max(abs(logits[i]), top) <= 2 * jitter]
-        found[first] = 1 / sum(math.exp(logits[i] - top) for i in near)
-    return found
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -88,7 +48,7 @@ def test_choice_and_weights_are_the_definition(name: str, data: st.DataObject) -
     if spec.score == "sparsemixer":
         logits = logits + data.draw(st.sampled_from([0.0, 20.0]))  # far from 0, several logits are near the best
     bias = torch.randn(spec.experts, generator=generator) * 0.3 if spec.choice_bias else None
-    ids, weights = choose(spec, logits, bias)
+    ids, weights = choose(spec, logits.clone(), bias)
     assert ids.shape == weights.shape == (5, spec.top_k)
     assert ids.dtype == torch.int64
     for token in range(5):
@@ -96,6 +56,20 @@ def test_choice_and_weights_are_the_definition(name: str, data: st.DataObject) -
         got = dict(zip(ids[token].tolist(), weights[token].tolist(), strict=True))
         assert got.keys() == wanted.keys()
         assert got == pytest.approx(wanted, rel=2e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("score", ["softmax", "sqrtsoftplus"])
+def test_experts_that_a_table_of_tokens_gives_are_only_weighed(score: Literal["softmax", "sqrtsoftplus"]) -> None:
+    spec = RouterSpec("g", 6, 2, score, by_token="t", normalize=True, scale=2.0)
+    table = torch.tensor([[4, 0], [1, 5], [3, 2]], dtype=torch.int32)
+    tensors = Tensors({"g.weight": torch.randn(6, 8), "t": table})
+    x, tokens = torch.randn(4, 8), torch.tensor([2, 0, 0, 1])
+    ids, weights = Router(spec, tensors, 8)(x, tokens)
+    assert torch.equal(ids, table[tokens].long())
+    logits = x.double() @ tensors["g.weight"].double().T
+    scores = logits.softmax(-1) if score == "softmax" else torch.nn.functional.softplus(logits).sqrt()
+    chosen = scores.gather(-1, ids)
+    assert torch.allclose(weights.double(), 2 * chosen / chosen.sum(-1, keepdim=True), rtol=1e-5)
 
 
 def test_two_near_logits_share_the_first_weight_of_sparsemixer() -> None:
