@@ -22,8 +22,10 @@ from app.transcript.item import MessageItem
 from app.transcript.layout import width_in
 from app.transcript.mouse import MouseSelection, hit_test
 from app.transcript.page import TranscriptPage
+from app.transcript.readable import ReadableMessages, spoken
 from app.transcript.steps import StepStrips
 from app.widgets.builders import make_timer
+from app.widgets.screen_reader import announce
 from engine.protocol import Passage
 
 _EDGE = 3  # pixels of a line that are not enough to call it the first in sight
@@ -110,6 +112,7 @@ class TranscriptView(TranscriptPage):
         self._details = DetailsPanels(self)
         self._details.hidden.connect(self.toggle_details)
         self.strips = StepStrips(self)
+        self._readable = ReadableMessages(self)
         self._anchor: ScrollAnchor | None = None
         theme.about_to_change.connect(self._take_anchor)
         theme.changed.connect(self._restyle)
@@ -122,6 +125,7 @@ class TranscriptView(TranscriptPage):
         super().place_controls()
         self._details.place()
         self.strips.place()
+        self._readable.place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -214,9 +218,9 @@ class TranscriptView(TranscriptPage):
         self._follow = index == len(self.items) - 1
         if not self._follow:
             self.verticalScrollBar().setValue(round(self.layout_.top(index)))
-        message = self.items[index].message
-        mine, text = message.role == "user", message.content
-        self.setAccessibleDescription(tr("You: {text}", text=text) if mine else tr("Answer: {text}", text=text))
+        words = spoken(self.items[index].message)
+        self.setAccessibleDescription(words)
+        announce(self, words)
         self.arrange()
 
     @Slot(object)
@@ -267,6 +271,8 @@ class TranscriptView(TranscriptPage):
         index = self.index(message.id)
         if index >= 0 and self.items[index].steps:
             self.strips.show_steps(self.items[index])
+        if index >= 0:
+            announce(self, spoken(message))
 
     def _fold(self, index: int) -> None:
         item = self.items[index]

@@ -24,6 +24,7 @@ from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_button, make_label, make_timer, show_text, vbox
 from app.widgets.buttons import IconButton
+from app.widgets.screen_reader import announce
 
 Button = tuple[str, Callable[[], object]]
 _MOST = 3  # banners at once; the oldest goes
@@ -157,6 +158,7 @@ class Banners(QWidget):
         self.banners.append(banner)
         self._column.addWidget(banner)
         self.show()
+        announce(banner, banner.accessibleName(), urgent=level == "error")
 
     def withdraw(self, sentence: str) -> None:
         """Close the banner that says this: it is no longer so."""
@@ -230,6 +232,7 @@ class Toast(QFrame):
         self.show()
         self.raise_()
         self._timer.start()
+        announce(self, text)
 
     def place(self) -> None:
         """Centre at the bottom of the parent, above its foot."""
