@@ -29,12 +29,16 @@ from app.settings.preferences import Preferences
 from app.setup.updates import UpdateController, can_update
 from app.storage.database_thread import DatabaseThread, Problem
 from app.telemetry.frame_throttle import FrameThrottle
-from app.theme import fonts
+from app.theme import fonts, motion
 from app.theme.icons import icon
+from app.theme.motion import Motion
 from app.theme.theme import Theme
+from app.widgets.builders import make_timer
+from app.widgets.touch import FirstTouch
 from engine import client, protocol
 
 Start = Callable[[Callable[[protocol.Event], None]], protocol.Engine]
+_LANGUAGE_WAIT = 250  # milliseconds between two looks whether another language cuts nothing
 _LATEST = 1000  # milliseconds; a window that starts minimized is never painted
 
 
@@ -50,7 +54,8 @@ class Application:
         remembered, note = preferences.load(paths.preferences)
         fonts.set_percent(remembered.font_percent)
         languages.install(remembered.language)
-        self.theme = Theme(application, remembered.theme)
+        self.theme = Theme(application, remembered.theme, remembered.contrast)
+        self.motion = Motion(application, remembered.motion)
         self.main_queue = MainThreadQueue(application)
         self.database = DatabaseThread(paths.chats, self.main_queue, self._problem)
         self.link = EngineLink(self.main_queue, start, engine)
@@ -99,9 +104,13 @@ class Application:
             if can_update():
                 window.settings.find_updates = self.updates.look
         self.again = False  # whether to open a new window once this one is closed
+        self.in_settings = False  # whether the settings were open then
+        self._speak_later = make_timer(window, _LANGUAGE_WAIT, self._speak)
         self.engine: RunningEngine | None = None  # for that window, once this one is closed
         self.window.restart_requested.connect(self._restart)
-        self.window.settings.language_changed.connect(self._speak)
+        self.window.settings.look_changed.connect(self._look_changed)
+        self.motion.changed.connect(lambda still: window.setAnimated(not still))
+        window.setAnimated(not motion.is_reduced())
         self.window.closing.close_cancelled.connect(self._stayed)
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.watch_changed.connect(self.link.watch)
@@ -126,6 +135,7 @@ class Application:
         self.window.show()
         self.window.live.raise_floating()
         AfterFirstPaint(self.window, self.link.release)
+        FirstTouch(self.window.windowHandle(), self.theme)
 
     def close(self) -> None:
         """Stop the engine, write what is unwritten, end the threads."""
@@ -142,13 +152,15 @@ class Application:
         self.main_queue.close()
         self.window.transcript.builder.close()
         self.window.deleteLater()
+        self.motion.close()
         self.theme.deleteLater()  # the next window has its own
 
-    def open_again(self) -> None:
-        """As `open`, in the place of a window that was closed for another language, with its settings."""
+    def open_again(self, in_settings: bool = True) -> None:
+        """As `open`, in the place of a window that was closed for another language, with its settings if asked."""
         self.open()
-        dialog = self.window.settings.open()
-        dialog.show_page(dialog.pages.index(dialog.look))
+        if in_settings:
+            dialog = self.window.settings.open()
+            dialog.show_page(dialog.pages.index(dialog.look))
 
     @property
     def _idle(self) -> bool:
@@ -156,15 +168,26 @@ class Application:
         opening = self.models.state == LOADING or self.models.importing is not None
         serving = self.window.server.wanted or self.window.server.busy
         page = self.window.compare.page
-        return not (self.conversation.working or opening or serving or (page is not None and page.run.busy))
+        comparing = page is not None and page.run.busy
+        return not (self.conversation.working or opening or serving or comparing or self.window.editing.editing)
+
+    def _look_changed(self, name: str) -> None:
+        if name == "language":
+            self._speak_later.start(0)  # the dialog that this may close is in the middle of a signal
+        elif name == "motion":
+            self.motion.set_choice(self.window.preferences.motion)
 
     def _speak(self) -> None:
-        """Another language was chosen: the window is made anew in it, with the same engine, if that cuts nothing."""
-        if self._idle:
-            QTimer.singleShot(0, self.window, self._restart)  # the dialog that it closes is in the middle of a signal
+        """Another language was chosen: the window is made anew in it, with the same engine, once that cuts nothing."""
+        if self.again or languages.resolve(self.window.preferences.language) == languages.installed():
+            return  # on its way, or chosen back meanwhile
+        if self._idle and QApplication.activeModalWidget() is None and QApplication.activePopupWidget() is None:
+            self._restart()
+        else:
+            self._speak_later.start(_LANGUAGE_WAIT)
 
     def _restart(self) -> None:
-        self.again = True
+        self.again, self.in_settings = True, self.window.settings.is_open
         self.window.close()
 
     def _stayed(self) -> None:
@@ -185,7 +208,7 @@ def claim_single_instance(
         if alone.ask(model, file):
             return alone, True
         fonts.set_percent(look.font_percent)
-        theme = Theme(application, look.theme)
+        theme = Theme(application, look.theme, look.contrast)
         again = _asked_to_try_again(no_answer_box(alone.holder))
         theme.deleteLater()
         if not again:

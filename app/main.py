@@ -109,8 +109,9 @@ def _run(model: str | None, file: str = "") -> int:
         underhill.close()
         if not underhill.again:
             break
+        in_settings = underhill.in_settings
         underhill = Application(application, where, start, underhill.engine)  # in another language
-        open_window = underhill.open_again
+        open_window = functools.partial(underhill.open_again, in_settings)
     _log.info("Underhill ends")
     logs.end_crash_log(faults)
     log.close()

@@ -24,6 +24,7 @@ from app.theme.theme import Theme
 from app.widgets import keyboard
 from app.widgets.builders import close_box, empty, hbox, make_bar, make_button, make_label, scroll_area, show_text, vbox
 from app.widgets.text import size
+from app.widgets.touch import scroll_by_touch
 from engine import protocol
 from engine.translatable import translated
 
@@ -444,6 +445,7 @@ class FittingScrollArea(QScrollArea):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         page.installEventFilter(self)
         self.setWidget(page)
+        scroll_by_touch(self)
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._follow)

@@ -15,6 +15,7 @@ SYSTEM = "system"
 ENGLISH = "en"
 _OF_UNDERHILL = "underhill_"
 _installed: list[QTranslator] = []
+_language = ENGLISH
 
 
 def languages() -> dict[str, str]:
@@ -48,13 +49,19 @@ def install(chosen: str) -> None:
     for old in _installed:
         QCoreApplication.removeTranslator(old)
     _installed.clear()
-    language = resolve(chosen)
+    global _language
+    _language = language = resolve(chosen)
     QLocale.setDefault(QLocale("en_US" if language == ENGLISH else language))
     if language == ENGLISH:
         return
     of_qt = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
     _load(f"qtbase_{language}.qm", of_qt)
     _load(f"{_OF_UNDERHILL}{language}.qm", str(resources.path("translations")))
+
+
+def installed() -> str:
+    """The code of the language that the window speaks."""
+    return _language
 
 
 def _load(name: str, folder: str) -> None:

@@ -31,6 +31,7 @@ from app.widgets.builders import (
     make_label,
     resize_on_screen,
     scroll_area,
+    set_progress,
     show_text,
     vbox,
 )
@@ -234,7 +235,7 @@ class SmallerDialog(QDialog):
         self.found.setText(text)
         self.found.setVisible(bool(text) or running)
         self.bar.setVisible(running)
-        self.bar.setRange(0, 0)
+        set_progress(self.bar, 0, 0)
         self.tolerance.setEnabled(not running)
         self.go.setText(tr("Stop") if running else tr("Measure") if offer is None else tr("Shrink"))
         self.go.setEnabled(offer is None or (_saves(offer) and offer.needed < offer.free))

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.i18n.translate import tr
 from app.library.model_text import fit_badge, unbroken
 from app.widgets.builders import centred, empty, hbox, make_bar, make_button, make_label, set_level, show_text, vbox
+from app.widgets.touch import scroll_by_touch
 from engine import protocol
 
 WIDEST = 860  # pixels; longer lines are hard to read
@@ -156,6 +157,7 @@ class LibrarySection(QScrollArea):
         column.addStretch(1)
         centred(inner, page)
         self.setWidget(page)
+        scroll_by_touch(self)
         bar = self.verticalScrollBar()
         bar.rangeChanged.connect(lambda low, high: self.setViewportMargins(0, 0, 0 if high > low else _BAR, 0))
         self.setViewportMargins(0, 0, _BAR, 0)  # so that nothing moves aside when the scroll bar comes

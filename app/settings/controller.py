@@ -83,7 +83,7 @@ class SettingsController(QObject):
     """Opens the settings dialog and applies what is changed in it."""
 
     new_chat_model_changed = Signal()
-    language_changed = Signal()
+    look_changed = Signal(str)  # name of one of Preferences that others bring into force: language or motion
     titles_changed = Signal(bool)
 
     def __init__(
@@ -158,6 +158,11 @@ class SettingsController(QObject):
             dialog.restoreGeometry(self._place)
         dialog.show()
         return dialog
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the dialog is open."""
+        return self._dialog is not None
 
     @Slot()
     def open_server(self) -> None:
@@ -294,11 +299,13 @@ class SettingsController(QObject):
         setattr(self._preferences, name, value)
         if name == "theme":
             self._theme.set_mode(value)
+        elif name == "contrast":
+            self._theme.set_contrast(value)
         elif name == "font_percent":
             self._theme.set_percent(value)
         self._state.save()
-        if name == "language":
-            self.language_changed.emit()
+        if name in ("language", "motion"):
+            self.look_changed.emit(name)
 
     @Slot(bool)
     def _set_advanced(self, wanted: bool) -> None:

@@ -33,6 +33,7 @@ from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_button, make_combo, make_label, scroll_area, vbox
 from app.widgets.search_field import SearchField
 from app.widgets.text import plain_tip
+from app.widgets.touch import scroll_by_touch
 from engine import protocol
 
 _PAGES = {
@@ -71,6 +72,7 @@ class SettingsDialog(QDialog):
         self.page_list = QListWidget(self)
         self.page_list.setObjectName("pages")
         self.page_list.setAccessibleName(tr("Settings pages"))
+        scroll_by_touch(self.page_list)
         self.advanced = QCheckBox(tr("Show advanced"), self)
         self.advanced.setObjectName("switch")
         self.advanced.setToolTip(tr("Also show settings that few people need"))

@@ -74,7 +74,7 @@ class SettingsPage(QWidget):
 
 
 class AppearancePage(SettingsPage):
-    """Page of theme, text size and language. A restart is offered where the window cannot be made anew at once.
+    """Page of theme, text size and language. Where another language has to wait, a restart is offered.
 
     changed: name of one of Preferences, and its value.
     """
@@ -83,13 +83,18 @@ class AppearancePage(SettingsPage):
     restart_requested = Signal()
 
     def __init__(self, preferences: Preferences) -> None:
-        super().__init__(tr("Appearance"), tr("Theme, font size and language."))
+        super().__init__(tr("Appearance"), tr("Theme, contrast, motion, font size and language."))
         modes = zip((tr("System"), tr("Light"), tr("Dark")), MODES)
         percents = [(tr("{number:.0f}%", number=percent), percent) for percent in FONT_PERCENTS]
         codes = [(name, code) for code, name in languages.languages().items()]
         codes.insert(0, (tr("System"), languages.SYSTEM))
         self.theme = make_combo(self, tr("Theme"), modes, preferences.theme)
         self.theme.currentIndexChanged.connect(lambda: self.changed.emit("theme", self.theme.currentData()))
+        automatic = [(tr("System"), "system"), (tr("On"), "on"), (tr("Off"), "off")]
+        self.contrast = make_combo(self, tr("High contrast"), automatic, preferences.contrast)
+        self.contrast.currentIndexChanged.connect(lambda: self.changed.emit("contrast", self.contrast.currentData()))
+        self.motion = make_combo(self, tr("Reduce motion"), automatic, preferences.motion)
+        self.motion.currentIndexChanged.connect(lambda: self.changed.emit("motion", self.motion.currentData()))
         self.font_size = make_combo(self, tr("Font size"), percents, preferences.font_percent)
         self.font_size.currentIndexChanged.connect(
             lambda: self.changed.emit("font_percent", self.font_size.currentData())
@@ -98,20 +103,29 @@ class AppearancePage(SettingsPage):
         self.language.currentIndexChanged.connect(lambda: self.changed.emit("language", self.language.currentData()))
         found = tr("theme appearance dark light system colors", about="words of the search")
         self.add_extra(_row(self.theme, self), found)
+        found = tr("contrast appearance accessibility colors", about="words of the search")
+        self.add_extra(_row(self.contrast, self), found)
+        found = tr("motion animation blinking accessibility", about="words of the search")
+        self.add_extra(_row(self.motion, self), found)
         found = tr("text font size appearance larger smaller", about="words of the search")
         self.add_extra(_row(self.font_size, self), found)
         self.add_extra(_row(self.language, self), "language english chinese 中文 语言")
         self.note = QWidget(self)
-        text = make_label(tr("Restart to apply."), self.note, "restart", wrap=True)
+        text = make_label(tr("The language changes when the current work is done."), self.note, "restart", wrap=True)
         restart = make_button(tr("Restart now"), self.note, self.restart_requested)
         hbox((text, 1), restart, parent=self.note, margins=(0, 6, 0, 6))
         self.note.hide()
-        self.language.currentIndexChanged.connect(self.note.show)
+        self.language.currentIndexChanged.connect(self._show_note)
         self._column.insertWidget(self._column.count() - 1, self.note)  # not as an extra: a search leaves it as it is
+
+    @Slot()
+    def _show_note(self) -> None:
+        self.note.setVisible(languages.resolve(self.language.currentData()) != languages.installed())
 
     def reset(self) -> None:
         """Choose the defaults."""
-        self.theme.setCurrentIndex(0)
+        for control in (self.theme, self.contrast, self.motion):
+            control.setCurrentIndex(0)
         self.font_size.setCurrentIndex(self.font_size.findData(100))
         self.language.setCurrentIndex(0)
 

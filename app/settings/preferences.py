@@ -32,6 +32,8 @@ class Preferences:
     team: str = ""  # id of the team, or key of the endpoint, that answered last in its place
     new_chat_model: str = ""  # key of the model or team of new chats, as Models.key_of gives it; '' is the last one
     theme: str = "system"
+    contrast: str = "system"  # high contrast; or one of theme.CONTRASTS
+    motion: str = "system"  # less of it; or one of motion.CHOICES
     engine: dict[str, Any] = field(default_factory=dict)
     sampling: dict[str, Any] = field(default_factory=dict)
     models: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -33,7 +33,7 @@ from app.theme import fonts
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.widgets import keyboard
-from app.widgets.builders import hbox, make_button, raise_window, vbox
+from app.widgets.builders import hbox, make_button, raise_window, set_progress, vbox
 from app.widgets.text import size, time_left
 
 _STEPS = {
@@ -114,7 +114,7 @@ class SetupPage(TourStep):
             label.hide()
         self.doing.setText(tr(_STEPS["list"]))
         self.doing.show()
-        self.bar.setRange(0, 0)
+        set_progress(self.bar, 0, 0)
         self.bar.show()
         self.go.hide()
         self.halt.show()
@@ -137,11 +137,10 @@ class SetupPage(TourStep):
     @Slot(object)
     def _show(self, progress: InstallProgress) -> None:
         if not progress.total:
-            self.bar.setRange(0, 0)
+            set_progress(self.bar, 0, 0)
             self.doing.setText(tr(_STEPS.get(progress.step, _STEPS["list"])))
             return
-        self.bar.setRange(0, 1000)
-        self.bar.setValue(min(1000, progress.done * 1000 // progress.total))
+        set_progress(self.bar, progress.done, progress.total)
         rate = self._rate.add(progress.done, time.monotonic())
         text = tr("Downloading: {done} of {total}", done=size(progress.done), total=size(progress.total))
         if rate:
@@ -217,7 +216,7 @@ def engine_python(application: QApplication, look: Preferences, data: Path, alon
     if environment.is_ready:
         return environment.python
     fonts.set_percent(look.font_percent)
-    theme = Theme(application, look.theme)
+    theme = Theme(application, look.theme, look.contrast)
     window = SetupWindow(environment)
     alone.activation_requested.connect(window.come_forward)
     window.show()

@@ -193,7 +193,9 @@ class ChatDelegate(QStyledItemDelegate):
         line = QFontMetrics(fonts.text()).height()
         if isinstance(row, SearchHit):
             return QSize(100, 3 * QFontMetrics(fonts.text(0.9)).height() + 18)
-        return QSize(100, line + (18 if isinstance(row, SectionRow) and row.folder is None else 16))
+        if isinstance(row, SectionRow) and row.folder is None:
+            return QSize(100, line + 18)  # which nobody presses
+        return QSize(100, max(line + 16, fonts.touchable(0)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         row = index.data(ROW_ROLE)

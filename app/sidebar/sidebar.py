@@ -45,6 +45,7 @@ from app.widgets.buttons import IconButton, elided_title
 from app.widgets.keyboard import types_text
 from app.widgets.search_field import SearchField
 from app.widgets.text import plain_entry
+from app.widgets.touch import scroll_by_touch
 
 _NARROWEST, _WIDEST = 190, 420  # pixels
 _SEARCH_AFTER = 120  # milliseconds of rest before what is typed is looked for
@@ -287,6 +288,7 @@ class ChatView(QListView):
         self.setModel(model)
         self.setItemDelegate(self.delegate)
         self.setMouseTracking(True)
+        scroll_by_touch(self)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

@@ -28,6 +28,8 @@ _TEXT = ["Inter", "Segoe UI", "Noto Sans", *_FALLBACK]
 _CODE = ["JetBrains Mono", "Cascadia Mono", "Noto Sans Mono", *_FALLBACK]
 BASE_POINTS = 10.5  # 14 pixels at 96 dots per inch
 _percent = 100  # size of text that the user has set
+FINGER = 40  # pixels across that a finger hits
+_touched = False  # fingers are used
 
 
 def load() -> None:
@@ -66,6 +68,22 @@ def points(scale: float = 1.0) -> float:
 def pixels(side: int) -> int:
     """Pixels of an icon that is `side` wide beside text of the base size: it grows and shrinks with the text."""
     return round(side * _percent / 100)
+
+
+def touchable(side: int) -> int:
+    """As `pixels`, for what is pressed: no smaller than a finger needs where fingers are used."""
+    return max(pixels(side), FINGER) if _touched else pixels(side)
+
+
+def is_touched() -> bool:
+    """Whether fingers are used."""
+    return _touched
+
+
+def set_touched(touched: bool) -> None:
+    """Set whether fingers are used; Theme.enlarge_for_touch sees to what there is."""
+    global _touched
+    _touched = touched
 
 
 def text(scale: float = 1.0, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:

@@ -34,8 +34,8 @@ def set_lines(widget: QWidget, count: float) -> None:
 
 
 def set_square(widget: QWidget, side: int) -> None:
-    """Fix a widget to a square of this side, in pixels beside text of the base size."""
-    follow(widget, lambda button: button.setFixedSize(fonts.pixels(side), fonts.pixels(side)))
+    """Fix a button to a square of this side, in pixels beside text of the base size."""
+    follow(widget, lambda button: button.setFixedSize(fonts.touchable(side), fonts.touchable(side)))
 
 
 def show_logo(label: QLabel, side: int) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from string import Template
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -20,13 +22,17 @@ TIER_NAMES = {
     "4": tr_noop("4-bit"), "2": tr_noop("2-bit"), "skipped": tr_noop("skipped"), "0": tr_noop("on disk"),
 }  # fmt: skip
 MODES = ("system", "light", "dark")
+CONTRASTS = ("system", "on", "off")  # whether to take the colours of high contrast
 
 
 @dataclass(frozen=True, kw_only=True)
 class Palette:
-    """Colours as '#rrggbb'. Text colours keep a contrast of 4.5:1 or more on window, sidebar and surface."""
+    """Colours as '#rrggbb'. Text colours keep a contrast of 4.5:1 or more on window, sidebar and surface; those of high
+    contrast one of 7:1 on every ground.
+    """
 
     dark: bool
+    high_contrast: bool
     window: str
     sidebar: str
     surface: str  # composer, menus, cards
@@ -54,10 +60,12 @@ class Palette:
 def _palette(name: str) -> Palette:
     """One of resources/palettes.json."""
     colours = json.loads(resources.path("palettes.json").read_text(encoding="utf-8"))[name]
-    return Palette(**{**colours, "dark": name == "dark", "heat": tuple(colours["heat"])})
+    kind = {"dark": name.startswith("dark"), "high_contrast": name.endswith("-contrast")}
+    return Palette(**{**colours, **kind, "heat": tuple(colours["heat"])})
 
 
 LIGHT, DARK = _palette("light"), _palette("dark")
+LIGHT_CONTRAST, DARK_CONTRAST = _palette("light-contrast"), _palette("dark-contrast")
 
 
 class Theme(QObject):
@@ -66,16 +74,18 @@ class Theme(QObject):
     about_to_change = Signal()
     changed = Signal()
 
-    def __init__(self, application: QApplication, mode: str = "system") -> None:
+    def __init__(self, application: QApplication, mode: str = "system", contrast: str = "off") -> None:
         super().__init__(application)
         self._application = application
-        self.mode = mode
+        self.mode, self.contrast = mode, contrast
         self._tell_system()
         fonts.load()
         application.setStyle("Fusion")
         self.palette = self._wanted()
         self._apply()
-        QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow)
+        hints = QGuiApplication.styleHints()
+        hints.colorSchemeChanged.connect(self._follow)
+        hints.accessibility().contrastPreferenceChanged.connect(self._follow)
 
     def set_mode(self, mode: str) -> None:
         """Set light, dark or system. mode: one of MODES."""
@@ -83,14 +93,27 @@ class Theme(QObject):
         self._tell_system()
         self._follow()
 
+    def set_contrast(self, contrast: str) -> None:
+        """Set high contrast on or off, or have it follow the system. contrast: one of CONTRASTS."""
+        self.contrast = contrast
+        self._follow()
+
     def set_percent(self, percent: int) -> None:
         """Set the size of all text, and of all that is made to it."""
         if percent != fonts.percent():
-            self.about_to_change.emit()
-            fonts.set_percent(percent)
-            self._apply()
-            sizes.refit_all()
-            self.changed.emit()
+            self._resize(partial(fonts.set_percent, percent))
+
+    def enlarge_for_touch(self) -> None:
+        """Make all that is pressed large enough for fingers, until the program ends."""
+        if not fonts.is_touched():
+            self._resize(partial(fonts.set_touched, True))
+
+    def _resize(self, change: Callable[[], None]) -> None:
+        self.about_to_change.emit()
+        change()
+        self._apply()
+        sizes.refit_all()
+        self.changed.emit()
 
     def _tell_system(self) -> None:
         """Title bars and native dialogs are drawn by the system: Windows' by what is said here, in each mode."""
@@ -101,9 +124,13 @@ class Theme(QObject):
             hints.setColorScheme(Qt.ColorScheme.Dark if self.mode == "dark" else Qt.ColorScheme.Light)
 
     def _wanted(self) -> Palette:
-        if self.mode != "system":
-            return DARK if self.mode == "dark" else LIGHT
-        return DARK if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else LIGHT
+        hints, high = QGuiApplication.styleHints(), self.contrast == "on"
+        dark = self.mode == "dark" or (self.mode == "system" and hints.colorScheme() == Qt.ColorScheme.Dark)
+        if self.contrast == "system":
+            high = hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast
+        if high:
+            return DARK_CONTRAST if dark else LIGHT_CONTRAST
+        return DARK if dark else LIGHT
 
     @Slot()
     def _follow(self) -> None:
@@ -138,11 +165,15 @@ def _qt_palette(p: Palette) -> QPalette:
 
 def style_sheet(p: Palette) -> str:
     """resources/style.qss with the colours of a palette, and sizes for the text as it is now."""
-    arrow = resources.path("icons", "drop-arrow.svg").as_posix()
-    kind = "dark" if p.dark else "light"
-    tick, on, off = (
-        resources.path("icons", f"{name}-{kind}.svg").as_posix() for name in ("tick", "switch-on", "switch-off")
-    )
-    sheet = Template(resources.path("style.qss").read_text(encoding="utf-8"))
-    coloured = sheet.substitute(vars(p), arrow=arrow, tick=tick, switch_on=on, switch_off=off)
+    kind = f"{'dark' if p.dark else 'light'}{'-contrast' if p.high_contrast else ''}"
+    pictures = {
+        name.replace("-", "_"): resources.path("icons", f"{name}-{kind}.svg").as_posix()
+        for name in ("drop-arrow", "tick", "switch-on", "switch-off")
+    }
+    sheet = resources.path("style.qss").read_text(encoding="utf-8")
+    for name, wanted in (("style-touch", fonts.is_touched()), ("style-contrast", p.high_contrast)):
+        if wanted:
+            sheet += resources.path(f"{name}.qss").read_text(encoding="utf-8")
+    coloured = Template(sheet).substitute(vars(p), **pictures)
+    coloured = re.sub(r"half\((\d+)\)", lambda size: f"{fonts.touchable(int(size[1])) // 2}px", coloured)
     return re.sub(r"scaled\((\d+)\)", lambda size: f"{fonts.pixels(int(size[1]))}px", coloured)

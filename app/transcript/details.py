@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QFrame, QGridLayout, QW
 
 from app.i18n.translate import tr
 from app.storage.records import StoredMessage
-from app.theme import fonts
 from app.transcript import notes
-from app.transcript.item import FOOT, MessageItem
+from app.transcript.item import MessageItem, foot_height
 from app.transcript.page import TranscriptPage
 from app.widgets.builders import hbox, make_button, make_label, vbox
 from app.widgets.text import plain_tip
@@ -180,7 +179,7 @@ class DetailsPanels(QObject):
         bar = page.verticalScrollBar()
         bottom = page.origin(page.items.index(item)).y() + item.height
         beyond = bottom - page.viewport().height()
-        above = bottom - item.details_height - fonts.pixels(FOOT)
+        above = bottom - item.details_height - foot_height()
         bar.setValue(bar.value() + max(0, round(min(beyond, above))))
 
     def _drop(self, item: MessageItem, details: AnswerDetails) -> None:

@@ -24,7 +24,7 @@ _HIGH = 38  # of one line with the room around it, beside text of the base size
 _ROUND = 10  # of that around the chip
 _BESIDE = 44  # pixels of the column that are no words
 _LEAST = 40.0  # pixels for words, however narrow the column
-FOOT = 34  # the line with the speed and the buttons; grows with the text
+_FOOT = 34  # the line with the speed and the buttons; grows with the text
 BUBBLE_PAD_X = 16.0  # pixels between a bubble's edge and its words, as the next two
 BUBBLE_PAD_TOP = 13.0  # lines carry their spacing below them, so the same would look uneven
 BUBBLE_PAD_BOTTOM = 8.0  # pixels
@@ -42,6 +42,11 @@ class NoticeBox:
     def rect(self, top: float) -> QRectF:
         """The box itself, where its margin begins at this y."""
         return QRectF(0, top + 4, self.width, self.height - fonts.pixels(_ROUND))
+
+
+def foot_height() -> int:
+    """Pixels of the line at the foot of a message, with room for its buttons."""
+    return fonts.touchable(_FOOT)
 
 
 def notice_box(text: str, column: float) -> NoticeBox:
@@ -121,7 +126,7 @@ class MessageItem:
     @property
     def foot(self) -> float:
         """Y of the line with the speed and the buttons."""
-        return self.height - self.details_height - fonts.pixels(FOOT)
+        return self.height - self.details_height - foot_height()
 
     @property
     def streaming(self) -> bool:
@@ -269,7 +274,7 @@ class MessageItem:
 
     def _below(self) -> float:
         pad = BUBBLE_PAD_BOTTOM if self.is_user else 0.0
-        return pad + notices_height(notes.after(self.message), self._column) + fonts.pixels(FOOT) + self.details_height
+        return pad + notices_height(notes.after(self.message), self._column) + foot_height() + self.details_height
 
     def _place(self, width: float) -> None:
         """Set the tops of the blocks that have changed, and of all after them."""

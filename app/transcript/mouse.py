@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QPointF, Qt, QTimer, Slot
-from PySide6.QtGui import QMouseEvent, QTextCursor
+from PySide6.QtGui import QInputDevice, QMouseEvent, QTextCursor
 
 from app.transcript.blocks import BlockView
 from app.transcript.page import TranscriptPage
@@ -111,6 +111,8 @@ class MouseSelection(QObject):
     def move(self, event: QMouseEvent) -> int:
         """Extend the selection, or set the cursor's shape. Returns the message under the mouse, or -1."""
         self._last = event.position()
+        if self._pressed_at is not None and event.device().type() == QInputDevice.DeviceType.TouchScreen:
+            return -1  # a finger that moves scrolls
         if self._pressed_at is not None:
             self._extend()
             if not self._page.viewport().rect().contains(event.position().toPoint()):

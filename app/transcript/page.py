@@ -11,15 +11,16 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.i18n.translate import tr
 from app.storage.records import ScrollPosition, StoredMessage
-from app.theme import fonts, sizes
+from app.theme import sizes
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView, DocumentBuilder
-from app.transcript.item import FOOT, MessageItem
+from app.transcript.item import MessageItem, foot_height
 from app.transcript.layout import BUTTON, Layout, button_column, left_in, width_in
 from app.transcript.paint import PaintCache, paint_message
 from app.transcript.selection import Selection
 from app.widgets.builders import hbox, make_label
 from app.widgets.buttons import IconButton
+from app.widgets.touch import scroll_by_touch
 
 _MARKER_WIDTH = 3  # pixels
 _MARKER_GAP = 13  # pixels between the marker and the text
@@ -41,6 +42,7 @@ class TranscriptPage(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setMouseTracking(True)
+        scroll_by_touch(self)
         self.viewport().setAutoFillBackground(False)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._theme = theme
@@ -73,7 +75,7 @@ class TranscriptPage(QAbstractScrollArea):
         self.message_actions.hide()
         self.current = len(messages) - 1
         self._follow = True
-        surely = len(messages) * fonts.pixels(FOOT) > self.viewport().height()  # more than a screen
+        surely = len(messages) * foot_height() > self.viewport().height()  # more than a screen
         self.layout_.reset(_items(messages), width_in(self, surely))
         self.arrange()
         column = width_in(self, self.verticalScrollBar().maximum() > 0)

@@ -23,7 +23,7 @@ from app.theme.icons import pixmap
 from app.theme.theme import Palette
 from app.transcript import notes
 from app.transcript.blocks import CODE_HEAD, BlockView
-from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, FOOT, MessageItem, notice_box
+from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, MessageItem, foot_height, notice_box
 from app.transcript.selection import Selection
 
 CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
@@ -157,7 +157,7 @@ def _versions(painter: QPainter, item: MessageItem, column: float, palette: Pale
 
 def foot_rect(item: MessageItem, column: float, buttons: float) -> QRectF:
     """Rectangle of the line under an answer, beside its buttons, relative to the message."""
-    return QRectF(0, item.foot + 3, column - buttons, fonts.pixels(FOOT - 8))
+    return QRectF(0, item.foot + 3, column - buttons, foot_height() - fonts.pixels(8))
 
 
 def copy_rect(view: BlockView, width: float) -> QRectF:

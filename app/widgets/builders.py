@@ -30,7 +30,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.i18n.translate import tr
-from app.theme import sizes
+from app.theme import motion, sizes
+from app.widgets.touch import scroll_by_touch
 
 Part = QWidget | QLayout
 Item = Part | int | EllipsisType | tuple[Part, int] | tuple[QWidget, int, Qt.AlignmentFlag]
@@ -74,6 +75,7 @@ def scroll_area(page: QWidget, parent: QWidget | None = None) -> QScrollArea:
     area.setWidgetResizable(True)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     area.setWidget(page)
+    scroll_by_touch(area)
     return area
 
 
@@ -154,10 +156,9 @@ def make_bar(parent: QWidget, name: str) -> QProgressBar:
 
 
 def set_progress(bar: QProgressBar, done: int, total: int) -> None:
-    """Set a bar to a share. total 0: it is not known how much there is, and the bar moves to and fro."""
-    bar.setRange(0, 1000 if total else 0)
-    if total:
-        bar.setValue(min(1000, 1000 * done // total))
+    """Set a bar to a share. total 0: it is not known how much there is, and the bar moves to and fro, if it may."""
+    bar.setRange(0, 1000 if total or motion.is_reduced() else 0)
+    bar.setValue(min(1000, 1000 * done // total) if total else 0)
 
 
 def make_timer(parent: QObject, milliseconds: int, act: Callable[[], object] | SignalInstance) -> QTimer:

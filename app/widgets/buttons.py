@@ -45,6 +45,7 @@ class IconButton(QToolButton):
         self._theme = theme
         self._name = name
         sizes.follow(self, lambda button: button.setIconSize(QSize(fonts.pixels(size), fonts.pixels(size))))
+        sizes.follow(self, lambda button: button.setMinimumSize(fonts.touchable(0), fonts.touchable(0)))
         self.set_label(label, shortcut)
         self._tint()
         theme.changed.connect(self._tint)

@@ -3495,8 +3495,8 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Theme, font size and language.</source>
-            <translation>主题、字号和语言。</translation>
+            <source>Theme, contrast, motion, font size and language.</source>
+            <translation>主题、对比度、动效、字号和语言。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -3525,6 +3525,16 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
+            <source>High contrast</source>
+            <translation>高对比度</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Reduce motion</source>
+            <translation>减弱动效</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
             <source>Font size</source>
             <translation>字号</translation>
         </message>
@@ -3541,14 +3551,26 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
+            <source>contrast appearance accessibility colors</source>
+            <comment>words of the search</comment>
+            <translation>对比度 外观 无障碍 颜色</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>motion animation blinking accessibility</source>
+            <comment>words of the search</comment>
+            <translation>动效 动画 闪烁 无障碍</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
             <source>text font size appearance larger smaller</source>
             <comment>words of the search</comment>
             <translation>文字大小 字号 字体 放大 缩小 font size</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Restart to apply.</source>
-            <translation>重新启动后生效。</translation>
+            <source>The language changes when the current work is done.</source>
+            <translation>当前任务完成后将切换语言。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -5457,6 +5479,16 @@
             <translation>文本</translation>
         </message>
         <message>
+            <location filename="../../app/transcript/readable.py"></location>
+            <source>You: {text}</source>
+            <translation>你：{text}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/readable.py"></location>
+            <source>Answer: {text}</source>
+            <translation>回答：{text}</translation>
+        </message>
+        <message>
             <location filename="../../app/transcript/steps.py"></location>
             <source>Done</source>
             <translation>完成</translation>
@@ -5510,16 +5542,6 @@
             <location filename="../../app/transcript/steps.py"></location>
             <source>lines {first}–{last}</source>
             <translation>第 {first}–{last} 行</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/view.py"></location>
-            <source>You: {text}</source>
-            <translation>你：{text}</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/view.py"></location>
-            <source>Answer: {text}</source>
-            <translation>回答：{text}</translation>
         </message>
         <message>
             <location filename="../../app/transcript/view.py"></location>

@@ -52,10 +52,11 @@ def test_everything_has_a_name_and_tab_reads_the_page(qtbot: QtBot, launch: Laun
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_one_sees_where_the_keyboard_is(mode: str, qtbot: QtBot, launch: Launch) -> None:
+@pytest.mark.parametrize(("mode", "contrast"), [("light", "off"), ("dark", "off"), ("light", "on"), ("dark", "on")])
+def test_one_sees_where_the_keyboard_is(mode: str, contrast: str, qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(**places.ENGINE)
     underhill.theme.set_mode(mode)
+    underhill.theme.set_contrast(contrast)
 
     def check(root: QWidget) -> Iterator[str]:
         root.activateWindow()

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.theme import fonts
 from app.theme.icons import icon, pixmap
-from app.theme.theme import DARK, LIGHT, Palette, Theme
+from app.theme.theme import DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Palette, Theme
 from engine import resources
 
 
@@ -40,6 +40,26 @@ def test_text_can_be_read(palette: Palette) -> None:
         assert contrast(colour, palette.code) >= 4.0
 
 
+@pytest.mark.parametrize("palette", [LIGHT_CONTRAST, DARK_CONTRAST], ids=["light", "dark"])
+def test_high_contrast_is_that_of_wcag_aaa(palette: Palette) -> None:
+    p = palette
+    grounds = (
+        p.window, p.sidebar, p.surface, p.hover, p.pressed, p.bubble, p.code, p.accent_soft, p.danger_soft,
+        p.warning_soft,
+    )  # fmt: skip
+    pairs = [(ink, ground) for ink in (p.text, p.muted, p.accent) for ground in grounds]
+    pairs += [(p.on_accent, p.accent), (p.on_accent, p.accent_hover), (p.text, p.selection), (p.window, p.text)]
+    pairs += [(p.danger, p.danger_soft), (p.warning, p.warning_soft), (p.danger, p.window), (p.warning, p.window)]
+    pairs += [(ink, p.code) for ink in p.syntax.values()]
+    assert {pair: contrast(*pair) for pair in pairs if contrast(*pair) < 7} == {}
+    edges = [(edge, ground) for edge in (p.border, p.accent) for ground in (p.window, p.sidebar, p.surface)]
+    assert min(contrast(*edge) for edge in edges) >= 4.5
+    for name in ("switch-on", "switch-off"):  # the knob is told from its track
+        kind = "dark-contrast" if p.dark else "light-contrast"
+        track, knob = re.findall('fill="(#[0-9a-f]{6})"', resources.path("icons", f"{name}-{kind}.svg").read_text())
+        assert min(contrast(track, knob), contrast(track, p.window)) >= 4.5
+
+
 def test_every_icon_named_in_the_code_is_there(qapp: QApplication) -> None:
     source = "\n".join(p.read_text(encoding="utf-8") for p in Path(__file__).parents[2].joinpath("app").rglob("*.py"))
     names = set(re.findall(r'(?:icon|pixmap|set_icon|IconButton\(\s*\w+,)\(?\s*"([a-z-]+)"', source))
@@ -55,9 +75,14 @@ def test_the_system_is_told_which_colours_its_title_bars_are_to_have(
     qapp: QApplication, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[object] = []
+    preference = Qt.ContrastPreference.NoPreference
+    asks = SimpleNamespace(
+        contrastPreference=lambda: preference, contrastPreferenceChanged=SimpleNamespace(connect=bool)
+    )
     hints = SimpleNamespace(
         setColorScheme=told.append, unsetColorScheme=lambda: told.append("the system's own"),
         colorScheme=lambda: Qt.ColorScheme.Dark, colorSchemeChanged=SimpleNamespace(connect=bool),
+        accessibility=lambda: asks,
     )  # fmt: skip
     monkeypatch.setattr(QGuiApplication, "styleHints", lambda: hints)
     look = Theme(qapp, "dark")
@@ -65,6 +90,15 @@ def test_the_system_is_told_which_colours_its_title_bars_are_to_have(
     look.set_mode("system")
     assert told == [Qt.ColorScheme.Dark, Qt.ColorScheme.Light, "the system's own"]
     assert look.palette is DARK
+    look.set_contrast("on")
+    assert look.palette is DARK_CONTRAST
+    look.set_contrast("system")
+    assert look.palette is DARK
+    preference = Qt.ContrastPreference.HighContrast
+    look.set_mode("light")
+    assert look.palette is LIGHT_CONTRAST
+    look.set_contrast("off")
+    assert look.palette is LIGHT
     look.deleteLater()
 
 

@@ -26,6 +26,7 @@ from app.i18n import languages
 from app.i18n.translate import plural, tr
 from app.settings.dialog import SettingsDialog
 from app.settings.preferences import save
+from tests.app.conftest import close
 from tests.app.fake_engine import scripted
 from tests.app.homes import lived_in
 
@@ -73,9 +74,8 @@ def test_the_language_of_the_system_is_taken(system: str, language: str) -> None
     assert done.stdout.split() == [language, "zh_CN", language]
 
 
-def test_a_language_waits_for_an_answer_and_a_restart_is_offered(
-    qtbot: QtBot, launch: Callable[..., Application]
-) -> None:
+@pytest.mark.parametrize("asked", [False, True], ids=["waits", "asked for at once"])
+def test_another_language_waits_for_an_answer(qtbot: QtBot, launch: Callable[..., Application], asked: bool) -> None:
     underhill = launch(rate=5.0)
     underhill.conversation.send("Hello")
     qtbot.waitUntil(lambda: underhill.conversation.working)
@@ -87,9 +87,20 @@ def test_a_language_waits_for_an_answer_and_a_restart_is_offered(
     assert underhill.window.preferences.language == "zh_CN"
     assert not dialog.look.note.isHidden()
     assert not underhill.again
-    dialog.look.restart_requested.emit()
+    if asked:
+        dialog.look.restart_requested.emit()
+    else:
+        dialog.reject()  # so the next window is opened without it
+        assert underhill.conversation.working
+        underhill.conversation.stop()
+        qtbot.waitUntil(lambda: underhill.again)
     assert underhill.again
+    assert underhill.in_settings is asked
     assert not underhill.window.isVisible()
+    close(underhill)
+    assert (underhill.engine is None) is asked
+    if underhill.engine is not None:
+        underhill.engine.engine.close()  # no window follows here
 
 
 def settings_of(underhill: Application) -> SettingsDialog:
