@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 
 from app.markdown import formula
 from app.markdown.formula import FormulaRenderer, extract_formulas
-from app.markdown.split import Block
+from app.markdown.split import FOOTNOTE, Block
 from app.theme import fonts
 from app.theme.theme import Palette
 
@@ -38,6 +38,8 @@ _HEADINGS = {1: 1.5, 2: 1.28, 3: 1.12}  # times the size of text; deeper ones ar
 _LINE_HEIGHT = 142.0  # percent
 _LONG_LINE = 4000  # characters
 _BOX = 22  # pixels that the box of a thing to do takes
+_NOTE = re.compile(r"(?:^|(?<=\S))\[\^([^\]\s]{1,40})\]")  # a footnote's mark, behind a word or before the note
+_TYPED_CODE = re.compile(r"`[^`\n]+`")
 _MARKS = re.compile(r"[*_~`\[]+")
 _MOST_MARKS, _MOST_CELLS = 2000, 5000  # 0.1 and 0.3 s of the window's thread
 
@@ -170,12 +172,16 @@ def make(
     if plain or block.kind == "open" or _costly(block.text):
         document.setPlainText(block.text)
         _space_lines(document, _LINE_HEIGHT)
+        if plain:
+            _mark_code(document, palette)
         return document
     document.setIndentWidth(26)
     text, found = (block.text, []) if formulas is None else extract_formulas(block.text)
-    document.setMarkdown(text, _MARKDOWN)
+    # Escaped, since a note of one word would be taken for the target of a link.
+    document.setMarkdown(FOOTNOTE.sub(r"\\[^\1\\]:", text), _MARKDOWN)
     _name_images(document)
     _style(document, palette)
+    _raise_notes(document)
     _tick(document)
     if block.kind == "math":
         _space_lines(document, 100.0, centred=True)  # a formula is high enough
@@ -183,6 +189,43 @@ def make(
         document.sources = [f.source for f in found]
         document.waiting = formula.insert_formulas(document, found, formulas, palette, space)
     return document
+
+
+def _raise_notes(document: QTextDocument) -> None:
+    """Show the marks of footnotes raised, without their brackets; before a note itself also without its colon."""
+    for block in _blocks(document):
+        for mark in reversed(list(_NOTE.finditer(block.text()))):
+            own = block.text().startswith(":", mark.end()) and not mark.start()
+            if not mark.start() and not own:
+                continue  # no word that it would be a note to
+            cursor = _between(document, block.position() + mark.start(), block.position() + mark.end() + own)
+            form = cursor.charFormat()
+            if not form.fontFixedPitch():
+                form.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
+                cursor.insertText(mark[1], form)
+
+
+def _mark_code(document: QTextDocument, palette: Palette) -> None:
+    """Set code among the words that somebody typed in its own face, ticks and all."""
+    form = _code_format(palette)
+    for block in _blocks(document):
+        for code in _TYPED_CODE.finditer(block.text()):
+            _between(document, block.position() + code.start(), block.position() + code.end()).mergeCharFormat(form)
+
+
+def _between(document: QTextDocument, start: int, end: int) -> QTextCursor:
+    cursor = QTextCursor(document)
+    cursor.setPosition(start)
+    cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+    return cursor
+
+
+def _code_format(palette: Palette) -> QTextCharFormat:
+    form = QTextCharFormat()
+    form.setFont(fonts.code(), QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesSpecifiedOnly)
+    form.setFontFamilies(fonts.code().families())
+    form.setBackground(QColor(palette.hover))
+    return form
 
 
 def _costly(text: str) -> bool:
@@ -238,9 +281,7 @@ def _name_images(document: QTextDocument) -> None:
         link = QTextCharFormat()
         link.setAnchor(True)
         link.setAnchorHref(image.name())
-        cursor = QTextCursor(document)
-        cursor.setPosition(run.position())
-        cursor.setPosition(run.position() + run.length(), QTextCursor.MoveMode.KeepAnchor)
+        cursor = _between(document, run.position(), run.position() + run.length())
         cursor.insertText(str(image.property(QTextFormat.Property.ImageAltText) or image.name()), link)
 
 
@@ -318,18 +359,11 @@ def _style_runs(document: QTextDocument, block: QTextBlock, palette: Palette) ->
     """Set inline code, links and bold in our own faces and colours."""
     for run in [it.fragment() for it in block]:  # type: ignore[attr-defined]
         old = run.charFormat()
-        form = QTextCharFormat()
-        if old.fontFixedPitch():
-            form.setFont(fonts.code(), QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesSpecifiedOnly)
-            form.setFontFamilies(fonts.code().families())
-            form.setBackground(QColor(palette.hover))
+        form = _code_format(palette) if old.fontFixedPitch() else QTextCharFormat()
         if old.fontWeight() >= QFont.Weight.Bold and not old.fontItalic():  # of both, Qt makes one
             form.setFontWeight(QFont.Weight.DemiBold)
         if old.isAnchor():
             form.setForeground(QColor(palette.accent))
         if form.isEmpty():
             continue
-        cursor = QTextCursor(document)
-        cursor.setPosition(run.position())
-        cursor.setPosition(run.position() + run.length(), QTextCursor.MoveMode.KeepAnchor)
-        cursor.mergeCharFormat(form)
+        _between(document, run.position(), run.position() + run.length()).mergeCharFormat(form)

@@ -25,10 +25,11 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 
 from app.markdown import typeset
+from app.markdown.split import ENVIRONMENT
 from app.theme import fonts
 from app.theme.theme import Palette
 
-_SIGN = re.compile(r"`+|\\[\\$(\[]|\$\$?")  # where code, an escape or a formula may begin
+_SIGN = re.compile(rf"`+|\\[\\$(\[]|\$\$?|{ENVIRONMENT}")  # where code, an escape or a formula may begin
 _PLACE = 0xE000  # of Unicode's private characters, the first that stands for a formula while Markdown is read
 _MOST = 6000  # formulas in a block
 _SCALE = 1.16  # its typeface looks smaller than ours at the same size
@@ -85,7 +86,8 @@ def _formulas(text: str) -> Iterator[tuple[int, int, str, bool]]:
     while (sign := _SIGN.search(text, at)) is not None:
         start, at = sign.span()
         mark = sign[0]
-        close = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "$": "$"}.get(mark, "")
+        named = f"\\end{{{sign[1]}}}" if sign[1] else ""
+        close = named or {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "$": "$"}.get(mark, "")
         if mark[0] == "`":
             at = ticks.end(start, at)
         elif close and close not in missing:
@@ -93,7 +95,8 @@ def _formulas(text: str) -> Iterator[tuple[int, int, str, bool]]:
             if end < 0:
                 missing.add(close)
             elif _is_formula(text, start, at, end, mark):
-                yield start, end + len(close), text[at:end].strip(), mark in ("\\[", "$$")
+                begun, over = (start, end + len(close)) if named else (at, end)  # its name says how it is set
+                yield start, end + len(close), text[begun:over].strip(), bool(named) or mark in ("\\[", "$$")
                 at = end + len(close)
         if mark == "$$" and at == start + 2:
             at -= 1  # the second may begin one

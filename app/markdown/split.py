@@ -8,7 +8,9 @@ from dataclasses import dataclass
 _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
 _HEADING = re.compile(r"^ {0,3}#{1,6}(\s|$)")
 _MARKER = re.compile(r"^( {0,3})([-*+]|\d{1,9}[.)])\s+")
-_MATH = re.compile(r"^ {0,3}(\$\$|\\\[)")
+ENVIRONMENT = r"\\begin\{((?:align|equation|gather|multline)\*?)\}"  # of formulas that need no delimiters
+_MATH = re.compile(rf"^ {{0,3}}(\$\$|\\\[|{ENVIRONMENT})")
+FOOTNOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:")
 _RULE = re.compile(r"^ {0,3}([-*_])[ \t]*(\1[ \t]*){2,}$")
 _OPEN, _CLOSE = "<think>", "</think>"  # around a thought, as the engine writes it; it comes first or not at all
 LONGEST = 12_000  # characters of a block of prose; what is longer is cut at a line or at a space
@@ -146,7 +148,7 @@ class Splitter:
         """Whether the line belongs to the list item that is growing."""
         if line.startswith(("  ", "\t")):
             return True
-        starts_other = _MARKER.match(line) or _FENCE.match(line) or _HEADING.match(line) or _RULE.match(line)
+        starts_other = any(found.match(line) for found in (_MARKER, FOOTNOTE, _FENCE, _HEADING, _RULE))
         return not self._blank and not starts_other
 
     def _start(self, line: str) -> None:
@@ -157,11 +159,13 @@ class Splitter:
         marker = None if rule else _MARKER.match(line)
         setext = rule and self._lines and self._kind == "text" and set(line.strip()) == {"-"}
         math = _MATH.match(line)
-        if self._lines and (self._kind == "item" or fence or heading or marker or math or (rule and not setext)):
+        ends = fence or heading or marker or math or FOOTNOTE.match(line) or (rule and not setext)
+        if self._lines and (self._kind == "item" or ends):
             self._close()
         self._blank = False
         if math:
-            self._kind, self._math_end = "math", "$$" if math[1] == "$$" else "\\]"
+            end = f"\\end{{{math[2]}}}" if math[2] else "$$" if math[1] == "$$" else "\\]"
+            self._kind, self._math_end = "math", end
             self._math(line, len(math[0]))
             return
         if fence:

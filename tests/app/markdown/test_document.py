@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QFont, QImage, QTextCursor, QTextDocument, QTextTable
+from PySide6.QtGui import QFont, QImage, QTextCharFormat, QTextCursor, QTextDocument, QTextTable
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -26,6 +26,36 @@ def test_markdown_becomes_text() -> None:
     document = documents.make(Block("text", "A **bold** `code` [link](https://example.org)"), LIGHT)
     assert document.toPlainText() == "A bold code link"
     assert "https://example.org" in document.toHtml()
+
+
+def raised(document: QTextDocument) -> list[str]:
+    runs = [it.fragment() for it in document.begin()]  # type: ignore[attr-defined]
+    above = QTextCharFormat.VerticalAlignment.AlignSuperScript
+    return [run.text() for run in runs if run.charFormat().verticalAlignment() == above]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown", "marks"),
+    [
+        ("A word[^1], two[^note].", "A word1, twonote.", ["1", "note"]),
+        ("[^1]: word", "1 word", ["1"]),
+        ("In `a[^1]` and [^a-z] nothing", "In a[^1] and [^a-z] nothing", []),
+    ],
+)
+def test_marks_of_footnotes_are_raised(written: str, shown: str, marks: list[str]) -> None:
+    document = documents.make(Block("text", written), LIGHT)
+    assert document.toPlainText() == shown
+    assert raised(document) == marks
+
+
+def test_code_that_somebody_types_has_its_face() -> None:
+    document = documents.make(Block("text", "Use `x = 1`, *please*"), LIGHT, plain=True)
+    assert document.toPlainText() == "Use `x = 1`, *please*"
+    cursor = QTextCursor(document)
+    cursor.setPosition(7)
+    assert cursor.charFormat().fontFamilies()[0] == "JetBrains Mono"
+    cursor.setPosition(2)
+    assert not cursor.charFormat().fontFamilies()
 
 
 def test_html_is_shown_and_not_interpreted() -> None:

@@ -32,6 +32,8 @@ def formulas(theme: Theme) -> Iterator[FormulaRenderer]:
         ("\\$x$ and $ y $", []),
         ("($a_i$, $b$)", ["a_i", "b"]),
         ("no formula \\(", []),
+        ("\\begin{align*}a &= b\\end{align*} $c$", ["\\begin{align*}a &= b\\end{align*}", "c"]),
+        ("\\begin{align}a \\end{gather} \\begin{itemize}", []),
     ],
 )
 def test_what_is_a_formula(text: str, latex: list[str]) -> None:

@@ -38,6 +38,9 @@ def kinds(text: str) -> list[tuple[str, str]]:
         ("> a\n> b\n\nc", [("text", "> a\n> b"), ("text", "c")]),
         ("a\r\n\r\nb", [("text", "a"), ("text", "b")]),
         ("\n\n  \n", []),
+        ("so\n\\begin{align*}\na &= b \\\\\n\nc &= d\n\\end{align*}\nend", [
+            ("text", "so"), ("math", "\\begin{align*}\na &= b \\\\\n\nc &= d\n\\end{align*}"), ("text", "end")]),
+        ("see[^1]\n[^1]: one\n[^b]: two", [("text", "see[^1]"), ("text", "[^1]: one"), ("text", "[^b]: two")]),
         ("**bold** - not a list", [("text", "**bold** - not a list")]),
     ],
 )  # fmt: skip
