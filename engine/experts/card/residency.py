@@ -65,6 +65,7 @@ class CardCache:
         """Raises CardError."""
         self._device, self.arena, self._ring, self._cache, self._table = device, arena, ring, cache, table
         self._held: dict[int, _Held] = {}
+        self._sizes = np.zeros(len(cache.keys), np.int64)  # bytes of those held, by number; 0: not there
         self._coming: dict[int, _Coming] = {}
         self._events: list[int] = []  # that serve again
         self._uses = np.zeros(len(cache.keys))
@@ -123,6 +124,7 @@ class CardCache:
                 del self._coming[number]
                 self._events.append(own.crossed)
                 self._held[number] = own.held
+                self._sizes[number] = own.held.nbytes
                 self._show(number, own.held.expert)
                 if own.lease is not None:
                     own.lease.release()
@@ -231,11 +233,13 @@ class CardCache:
             self.arena.give(block)
             return []
         stay = {self._cache.number(own) for own in staying}
-        like = [number for number, held in self._held.items() if held.nbytes == nbytes and number not in stay]
-        if like:
+        sizes = self._sizes.copy()
+        sizes[list(stay)] = 0
+        like = np.flatnonzero(sizes == nbytes)  # thousands, looked through for each that comes
+        if len(like):
             there, _ = self._cache.table.snapshot()
             worth = self._uses[like] * np.where(np.frombuffer(there, np.uint8)[like] > 0, 1.0, ONLY_COPY)
-            return [self._cache.keys[like[int(np.argmin(worth))]]]
+            return [self._cache.keys[int(like[np.argmin(worth)])]]
         coming = {self.arena.slab_of(own.held.block) for own in self._coming.values()}
         slabs = [own for slab, own in self._slabs().items() if slab not in coming and not stay.intersection(own)]
         if not slabs:
@@ -256,6 +260,7 @@ class CardCache:
         """It is not there any more. No call that uses it may be under way."""
         number = self._cache.number(key)
         held = self._held.pop(number)
+        self._sizes[number] = 0
         self._show(number, None)
         self.arena.give(held.block)
 
@@ -334,6 +339,7 @@ class CardCache:
         for number in self._held:
             self._show(number, None)
         self._held.clear()
+        self._sizes[:] = 0
         self._coming.clear()
 
     def shrink(self, nbytes: int) -> None:

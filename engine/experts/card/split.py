@@ -6,11 +6,13 @@ sides goes to the side that would be through sooner, since card and processor wo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 OWN_HOST, OWN_CARD = 8, 64  # tokens whose products take as long as an expert's weights take to come from memory
 LEARN = 0.05  # weight of the last layer in a rate: some twenty layers, so that one disturbance counts little
+CHANCE = 3.0  # standard deviations of a difference of counts, each with a variance of itself: one in 700 by chance
 MOST = 4.0  # by which one measurement may change a rate at most: another program held the machine up meanwhile
 
 
@@ -64,9 +66,18 @@ def split(rates: SideRates, only_card: Sequence[int], both: Sequence[int], only_
     return taken
 
 
+def surely_more(uses: float, others: float) -> float:
+    """By how much one was used more often than another, less what chance does to such counts.
+
+    Where all are used alike, the most used of those that lack and the least used of thousands differ all the same: such
+    a pair would be exchanged after every layer, and the next one behind it.
+    """
+    return uses - others - CHANCE * math.sqrt(uses + others)
+
+
 def worth_bringing(rates: SideRates, more_uses: float, crossing: float) -> bool:
     """Whether an expert should cross to the card that will be used so much more often than what makes room for it.
 
-    crossing: seconds that it takes the model's thread. Uses are of one token each.
+    crossing: seconds that memory and the link are busy with it. Uses are of one token each.
     """
     return more_uses * (rates.host - rates.card) > crossing

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
@@ -13,9 +12,9 @@ from engine.cuda.errors import CardError
 from engine.cuda.expert_kernels import CardWork, ExpertKernels
 from engine.experts.backend import Step
 from engine.experts.cache.resident_table import LayerTable
-from engine.experts.card.ahead import CardAhead
+from engine.experts.card.ahead import MOST_LEASED, CardAhead
 from engine.experts.card.residency import CardCache, CardFullError, ReadParts
-from engine.experts.card.split import SideRates, split, worth_bringing
+from engine.experts.card.split import SideRates, split, surely_more, worth_bringing
 from engine.experts.execution.requests import Call, ExpertRequest
 from engine.experts.keys import ExpertKey
 from engine.experts.precision import full_tier
@@ -28,7 +27,6 @@ _PLANES_AT = struct.calcsize("=QQQQ")  # of uh_expert.planes in its record
 # Bytes of the card's memory: where fewer are free, so many are given back. A card that has none left moves windows and
 # games to ordinary memory, and everything there stutters.
 LEAST_FREE, ENOUGH_FREE = 128 << 20, 256 << 20
-STAGING = 8e9  # bytes a second that one thread copies into the ring, until it is measured
 
 
 class CardAssistant:
@@ -57,7 +55,6 @@ class CardAssistant:
         self._ranks: list[int] = []
         self._experts: list[int] = []
         self._begun = self._collected = False
-        self._staging = STAGING
         self._cuts: deque[tuple[CardWork, list[int], torch.Tensor]] = deque()
 
     # ---- one token --------------------------------------------------------------------------------------------------
@@ -231,12 +228,13 @@ class CardAssistant:
         return self.held.wanted(key, tier) and self.held.bring(key, tier, read)
 
     def bring(self, key: ExpertKey) -> bool:
-        """Bring an expert from memory, where that pays. Raises CardError."""
+        """Have an expert come from memory, where that pays and the courier is idle: beside the model, if memory can do
+        without the room meanwhile. Raises CardError."""
         spec = self.held.spec(key)
         tier = full_tier(spec, self._tier())
-        if not self.held.wanted(key, tier) or not self.held.in_memory(key, tier):
+        nbytes = spec.layout.bytes_for(tier)
+        if self.held.beside or not self.held.wanted(key, tier) or not self.held.in_memory(key, tier):
             return False
-        crossing = spec.layout.bytes_for(tier) / self._staging
         try:
             leaves = self.held.victims(key, tier)
         except CardFullError:
@@ -244,16 +242,12 @@ class CardAssistant:
         if leaves:
             # In the place of several, as many others may come.
             lost = sum(map(self.held.uses, leaves)) / len(leaves)
-            if not worth_bringing(self.rates, self.held.uses(key) - lost, crossing):
+            more = surely_more(self.held.uses(key), lost)
+            if not worth_bringing(self.rates, more, nbytes / self.held.courier.rate):
                 return False
             for other in leaves:
                 self.held.leave(other)
-        start = time.perf_counter()
-        came = self.held.bring(key, tier)
-        if came:
-            taken = max(time.perf_counter() - start, 1e-9)
-            self._staging += 0.1 * (spec.layout.bytes_for(tier) / taken - self._staging)
-        return came
+        return self.held.bring(key, tier, beside=nbytes <= MOST_LEASED * self.held.memory)
 
     def _cross(self, chosen: Sequence[ExpertKey]) -> None:
         """Have those of a token's experts come that memory has, and wait for them. Raises CardError."""

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from engine.experts.card.split import LEARN, SideRates, split, worth_bringing
+from engine.experts.card.split import LEARN, SideRates, split, surely_more, worth_bringing
 
 LAPTOP = SideRates(host=60e-6, card=15e-6, handover=90e-6)
 
@@ -52,3 +52,11 @@ def test_what_is_brought_over_pays_for_its_way() -> None:
     assert not worth_bringing(SideRates(10e-6, 15e-6, 90e-6), 1000, 300e-6)
     pays = [worth_bringing(LAPTOP, uses, 300e-6) for uses in range(30)]
     assert all(a <= b for a, b in itertools.pairwise(pays))
+
+
+def test_experts_that_are_used_alike_stay_where_they_are() -> None:
+    # The most and the least used of thousands that are drawn alike: a Poisson of 37 reaches from 17 to 58.
+    assert surely_more(58, 17) < 16
+    assert not worth_bringing(LAPTOP, surely_more(45, 20), 300e-6)
+    assert worth_bringing(LAPTOP, surely_more(100, 20), 300e-6)
+    assert surely_more(5, 5) < 0
