@@ -27,6 +27,7 @@ from app.platform.single_instance import SingleInstance
 from app.settings import preferences
 from app.settings.preferences import Preferences
 from app.setup.updates import UpdateController, can_update
+from app.spelling.checker import SpellChecker
 from app.storage.database_thread import DatabaseThread, Problem
 from app.telemetry.frame_throttle import FrameThrottle
 from app.theme import fonts, motion
@@ -72,6 +73,9 @@ class Application:
             paths=paths,
         )
         composer = self.window.composer
+        self.spelling = SpellChecker(remembered.spelling, self.window)
+        composer.edit.check_spelling(self.spelling, self.theme)
+        self.window.settings.spelling = self.spelling
         self.attachments = AttachmentController(composer, self.window.banners, self.main_queue, self.conversation)
         self.conversation.opened.connect(self.attachments.forget)
         self.reading = AttachmentReader(self.window, self.theme, self.conversation, self.models)
@@ -153,6 +157,7 @@ class Application:
         self.window.transcript.builder.close()
         self.window.deleteLater()
         self.motion.close()
+        self.spelling.close()
         self.theme.deleteLater()  # the next window has its own
 
     def open_again(self, in_settings: bool = True) -> None:
@@ -174,6 +179,8 @@ class Application:
     def _look_changed(self, name: str) -> None:
         if name == "language":
             self._speak_later.start(0)  # the dialog that this may close is in the middle of a signal
+        elif name == "spelling":
+            self.spelling.choose(self.window.preferences.spelling)
         elif name == "motion":
             self.motion.set_choice(self.window.preferences.motion)
 

@@ -6,15 +6,18 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QTextOption
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QWidget
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QKeySequence, QTextOption
+from PySide6.QtWidgets import QFrame, QLabel, QMenu, QPlainTextEdit, QWidget
 
 from app import backend
 from app.backend import EngineLink, Models
 from app.chat.conversation import Conversation
 from app.chat.prompt_messages import as_read, with_attachments
 from app.i18n.translate import tr
+from app.spelling.checker import SpellChecker
+from app.spelling.marks import SpellingMarks
+from app.spelling.menu import add_suggestions, wrong_word_at
 from app.storage.records import Attachment, QueuedMessage, StoredMessage
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
@@ -82,6 +85,25 @@ class DraftEdit(QPlainTextEdit):
 
     files = Signal(object)
     long_text = Signal(str)
+    spelling: SpellChecker | None = None
+
+    def check_spelling(self, checker: SpellChecker, theme: Theme) -> None:
+        """Mark what is misspelled, from the first typed word on."""
+        self.spelling = checker
+        SpellingMarks(self, checker, theme)
+        self.textChanged.connect(checker.start)
+
+    def make_menu(self, at: QPoint) -> QMenu:
+        """The context menu for a point of the field."""
+        menu = self.createStandardContextMenu(at)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        wrong = wrong_word_at(self, at, self.spelling) if self.spelling is not None else None
+        if wrong is not None and self.spelling is not None:
+            add_suggestions(menu, wrong, self.spelling)
+        return menu
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self.make_menu(event.pos()).popup(event.globalPos())
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         return bool(local_files(source)) or super().canInsertFromMimeData(source)
@@ -175,6 +197,7 @@ class Composer(QFrame):
         self._busy = False
         self._ready = False
         self._placeholder = ""
+        self._last = ""  # text in the field, as it was when it changed last
         self.queue: tuple[QueuedMessage, ...] = ()
         self.attachments: tuple[Attachment, ...] = ()
         self.strip = EditStrip(theme, self)
@@ -194,7 +217,7 @@ class Composer(QFrame):
         self.edit.document().setDocumentMargin(4)
         self.edit.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.edit.installEventFilter(self)
-        self.edit.textChanged.connect(self._changed)
+        self.edit.textChanged.connect(self._typed)
         self.button = IconButton(theme, "send", tr("Send"), self, "Enter", size=20)
         self.button.setObjectName("send")
         self.button.set_icon("send")
@@ -321,6 +344,11 @@ class Composer(QFrame):
         self.queue_changed.emit(self.queue[:number] + self.queue[number + 1 :])
 
     @Slot()
+    def _typed(self) -> None:
+        if self.text() != self._last:  # marks of spelling, too, are told as changes
+            self._last = self.text()
+            self._changed()
+
     def _changed(self) -> None:
         self._fit()
         self._enable()

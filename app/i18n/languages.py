@@ -27,6 +27,11 @@ def languages() -> dict[str, str]:
     return found
 
 
+def name_of(code: str) -> str:
+    """A language as it calls itself, with its code: 'Deutsch (de_DE)'."""
+    return f"{QLocale(code).nativeLanguageName() or code} ({code})"
+
+
 def resolve(chosen: str) -> str:
     """The code of the language to speak for a preference: itself, or for SYSTEM the first that the user asks of it.
 

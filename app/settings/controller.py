@@ -17,6 +17,7 @@ from app.settings.dialog import SettingsDialog
 from app.settings.pages import SharedSettingsPage
 from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
+from app.spelling.checker import SpellChecker
 from app.theme.theme import Theme
 from app.widgets.builders import raise_window
 from engine import protocol
@@ -83,7 +84,7 @@ class SettingsController(QObject):
     """Opens the settings dialog and applies what is changed in it."""
 
     new_chat_model_changed = Signal()
-    look_changed = Signal(str)  # name of one of Preferences that others bring into force: language or motion
+    look_changed = Signal(str)  # name of one of Preferences that others bring into force: language, spelling or motion
     titles_changed = Signal(bool)
 
     def __init__(
@@ -105,6 +106,7 @@ class SettingsController(QObject):
         self._conversation, self._preferences, self._reload = conversation, remembered, reload
         self._state, self._network, self._server = state, network, server
         self._dialog: SettingsDialog | None = None
+        self.spelling: SpellChecker | None = None
         self.find_updates: Callable[[], object] | None = None  # asks for updates; None where nobody publishes any
         self._stale = False  # something takes effect when the model is loaded again
         self._page = 0  # that was open last
@@ -125,6 +127,8 @@ class SettingsController(QObject):
         dialog.sampling_changed.connect(self._set_sampling)
         dialog.look.changed.connect(self._set_look)
         dialog.look.restart_requested.connect(self._shell.restart_requested)
+        if self.spelling is not None:
+            dialog.look.spelling.follow(self.spelling)
         if self.find_updates is not None:
             dialog.shared.offer_updates(self._preferences.updates)
             dialog.shared.updates.toggled.connect(self._set_updates)
@@ -304,7 +308,7 @@ class SettingsController(QObject):
         elif name == "font_percent":
             self._theme.set_percent(value)
         self._state.save()
-        if name in ("language", "motion"):
+        if name in ("language", "spelling", "motion"):
             self.look_changed.emit(name)
 
     @Slot(bool)

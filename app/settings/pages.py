@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtCore import QDir, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -22,6 +23,7 @@ from app.i18n import languages
 from app.i18n.translate import sentences, tr, tr_engine
 from app.settings.editor import SettingEditor
 from app.settings.preferences import FONT_PERCENTS, Preferences
+from app.spelling.checker import OFF, SYSTEM, SpellChecker
 from app.theme import sizes
 from app.theme.theme import MODES
 from app.widgets.builders import FlowLayout, hbox, make_button, make_combo, make_label, show_text, vbox
@@ -99,6 +101,8 @@ class AppearancePage(SettingsPage):
         self.font_size.currentIndexChanged.connect(
             lambda: self.changed.emit("font_percent", self.font_size.currentData())
         )
+        self.spelling = SpellingRow(preferences.spelling, self)
+        self.spelling.chosen.connect(partial(self.changed.emit, "spelling"))
         self.language = make_combo(self, tr("Language"), codes, preferences.language)
         self.language.currentIndexChanged.connect(lambda: self.changed.emit("language", self.language.currentData()))
         found = tr("theme appearance dark light system colors", about="words of the search")
@@ -109,6 +113,7 @@ class AppearancePage(SettingsPage):
         self.add_extra(_row(self.motion, self), found)
         found = tr("text font size appearance larger smaller", about="words of the search")
         self.add_extra(_row(self.font_size, self), found)
+        self.add_extra(self.spelling, tr("spelling spell check dictionary typing", about="words of the search"))
         self.add_extra(_row(self.language, self), "language english chinese 中文 语言")
         self.note = QWidget(self)
         text = make_label(tr("The language changes when the current work is done."), self.note, "restart", wrap=True)
@@ -124,10 +129,51 @@ class AppearancePage(SettingsPage):
 
     def reset(self) -> None:
         """Choose the defaults."""
-        for control in (self.theme, self.contrast, self.motion):
+        for control in (self.theme, self.contrast, self.motion, self.spelling.choice):
             control.setCurrentIndex(0)
         self.font_size.setCurrentIndex(self.font_size.findData(100))
         self.language.setCurrentIndex(0)
+
+
+class SpellingRow(QWidget):
+    """Which dictionary checks what is typed; it says where there is none. chosen: as of app.spelling.checker."""
+
+    chosen = Signal(str)
+
+    def __init__(self, choice: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._chosen = choice
+        self._checker: SpellChecker | None = None
+        self.choice = make_combo(self, tr("Spelling"), [(tr("System"), SYSTEM), (tr("Off"), OFF)], choice)
+        self.choice.currentIndexChanged.connect(self._choose)
+        self.note = make_label("", self, "muted", wrap=True)
+        vbox(_row(self.choice, self), self.note, parent=self, margins=0, spacing=0)
+        self.note.hide()
+
+    def follow(self, checker: SpellChecker) -> None:
+        """Offer what the checker has, once it knows."""
+        self._checker = checker
+        checker.changed.connect(self._show)
+        checker.start()
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        checker = self._checker
+        if checker is None or not checker.looked:
+            return
+        with QSignalBlocker(self.choice):
+            for code in checker.languages[max(0, self.choice.count() - 2) :]:
+                self.choice.addItem(languages.name_of(code), code)
+            self.choice.setCurrentIndex(max(0, self.choice.findData(self._chosen)))
+        missing = tr("No dictionary is installed for this language.")
+        show_text(self.note, "" if checker.language or self.choice.currentData() == OFF else missing)
+
+    @Slot()
+    def _choose(self) -> None:
+        self._chosen = self.choice.currentData()
+        self.chosen.emit(self._chosen)
+        self._show()
 
 
 def _row(control: QComboBox, parent: QWidget) -> QWidget:

@@ -39,6 +39,7 @@ class Preferences:
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
     server: dict[str, Any] = field(default_factory=dict)
     font_percent: int = 100
+    spelling: str = "system"  # or another choice of app.spelling.checker
     language: str = "system"  # or the code of one of app.i18n.languages.languages
     thinking: str = "on"  # or another of protocol.THINKING; of a model that has no such level, the nearest
     live_open: bool = True

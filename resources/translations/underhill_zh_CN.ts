@@ -3569,6 +3569,12 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
+            <source>spelling spell check dictionary typing</source>
+            <comment>words of the search</comment>
+            <translation>拼写 检查 词典 输入</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
             <source>The language changes when the current work is done.</source>
             <translation>当前任务完成后将切换语言。</translation>
         </message>
@@ -3576,6 +3582,16 @@
             <location filename="../../app/settings/pages.py"></location>
             <source>Restart now</source>
             <translation>立即重新启动</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Spelling</source>
+            <translation>拼写检查</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>No dictionary is installed for this language.</source>
+            <translation>未安装该语言的词典。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -4411,6 +4427,16 @@
             <translation>
                 <numerusform>%n 个对话</numerusform>
             </translation>
+        </message>
+        <message>
+            <location filename="../../app/spelling/menu.py"></location>
+            <source>No suggestions</source>
+            <translation>没有建议</translation>
+        </message>
+        <message>
+            <location filename="../../app/spelling/menu.py"></location>
+            <source>Add to dictionary</source>
+            <translation>添加到词典</translation>
         </message>
         <message>
             <location filename="../../app/storage/backup.py"></location>

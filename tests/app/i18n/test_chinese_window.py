@@ -53,6 +53,7 @@ NAMES = re.compile(
 )
 # Names, units and keys, which are the same in every language.
 ALLOWED = re.compile(
+    r"^[^()]+ \([a-z]{2,3}(?:_[A-Z]{2})?\)$|"  # languages of dictionaries, by their own names
     r"HOBBIT|EdgeMoE|LRU|LFU|torch|float32|bf16|"
     r"Underhill|English|Markdown|JSON|GGUF|Python|Inter|JetBrains Mono|Droid Sans Fallback|T1|T2|Top [PK]|Min P|[CG]PU|"
     r"https?://\S+|/\S+|\b(?:Ctrl|Shift|Alt|Esc|Enter|Del|Tab|F\d+|[kMGT]?B|Mbit|s)\b|\b[A-Z]\b"
