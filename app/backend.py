@@ -51,6 +51,7 @@ class EngineLink(QObject):
     model_changed = Signal(object)
     transfer_changed = Signal(object)
     server_changed = Signal(object)
+    tool_servers_changed = Signal(object)  # tuple[protocol.ToolServerCard, ...]
     died = Signal(object)
     started = Signal()
 
@@ -206,6 +207,8 @@ class EngineLink(QObject):
                 return self.transfer_changed.emit(event.transfer)
             case protocol.ServerChanged():
                 return self.server_changed.emit(event.state)
+            case protocol.ToolServersChanged():
+                return self.tool_servers_changed.emit(event.servers)
         terminal = isinstance(event, protocol.TERMINAL)
         listener = self._listeners.pop(event.id, None) if terminal else self._listeners.get(event.id)
         if listener is not None:

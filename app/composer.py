@@ -226,8 +226,9 @@ class Composer(QFrame):
         self.attach = IconButton(theme, "attach", tr("Attach files"), self, "Ctrl+O")
         self.folder = IconButton(theme, "folder", tr("Attach folder"), self)
         self.style_button = IconButton(theme, "style", tr("Chat settings"), self, "Ctrl+P")
+        self.tools = IconButton(theme, "tools", tr("Tools"), self)
         self.meter = ContextMeter(self)
-        row = hbox(self.attach, self.folder, self.style_button, ..., self.meter, 6, self.button, spacing=4)
+        row = hbox(self.attach, self.folder, self.tools, self.style_button, ..., self.meter, 6, self.button, spacing=4)
         self.column = vbox(
             self.strip, self.waiting, self.documents, self.attached, self.edit, row, parent=self,
             margins=(10, 8, 8, 8), spacing=4,

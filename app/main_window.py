@@ -24,6 +24,7 @@ from app.controllers.library_controller import LibraryController
 from app.controllers.message_editing import MessageEditing
 from app.controllers.server_controller import ServerController
 from app.controllers.storage_controller import ClosingController, StorageController
+from app.controllers.tool_chooser import ToolChooser
 from app.dialogs import AboutDialog, ShortcutSheet
 from app.i18n.translate import sentences
 from app.library.view_model import LibraryViewModel
@@ -139,6 +140,7 @@ class MainWindow(Shell):
         self.prompts = PromptLibrary(database, paths.folder, self)
         self.prompts.problem.connect(conversation.problem)
         self.prompt_picker = PromptPicker(self.composer, self.prompts, self)
+        self.tools = ToolChooser(self.composer, conversation, models)
         self.network = Network(models)
         self.server = ServerControl(
             models.link, preferences.server, lambda: (dict(preferences.engine), dict(preferences.models)), self
@@ -177,6 +179,7 @@ class MainWindow(Shell):
         self.team_requested.connect(self.model_controller.choose_team)
         self.setting_requested.connect(lambda name: self.settings.open().show_setting(name))
         self.server_requested.connect(self.settings.open_server)
+        self.tools.settings_requested.connect(self.settings.open_tools)
         self.settings.titles_changed.connect(self.titles.set_wanted)
         self.settings.new_chat_model_changed.connect(self.model_controller.follow_chat)
         self.library_requested.connect(self.library.show)
@@ -224,6 +227,7 @@ class MainWindow(Shell):
         self.network.refresh()
         self.model_controller.reload()
         self.server.engine_ready()
+        self.conversation.tool_calls.servers.refresh()
 
     @Slot()
     def _escape(self) -> None:

@@ -102,6 +102,15 @@ ENDPOINT_LINE = 1 << 20  # bytes of one line of it
 ENDPOINT_SILENCE = 600.0  # seconds without a byte: a long prompt on a busy server takes minutes
 ENDPOINT_MODELS = 1000  # that one lists
 
+# ---- tool servers ----------------------------------------------------------------------------------------------------
+
+TOOL_SERVERS = 32  # that are kept
+TOOL_WORDS = 200  # arguments and variables of one
+TOOL_LINE = 4 << 20  # bytes of one message
+TOOL_DESCRIPTION = 20_000  # characters of what a server says of one tool
+TOOL_RESULT = 60_000  # characters of a result that the model reads; some 15,000 tokens
+TOOL_STARTING, TOOL_CALLING = 30.0, 300.0  # seconds that a start, and a call, may take
+
 _BY_NAME: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     (re.compile(pattern), most)
     for pattern, most in (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -13,31 +13,29 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.backend import EngineLink
 from app.chat.document_search import DocumentSearch
 from app.chat.model_choice import ModelChoice
-from app.chat.open_chat import OpenChat
 from app.chat.running_answers import ANSWER, RunningAnswer, RunningAnswers
+from app.chat.tool_calls import ROUNDS, ToolCalls
+from app.chat.versions import ChatVersions
 from app.storage import branches, records
 from app.storage.database_thread import DatabaseThread, Problem
-from app.storage.records import Attachment, Chat, QueuedMessage, StoredMessage, Style
+from app.storage.records import Attachment, Chat, ChatTools, QueuedMessage, StoredMessage, Style
 from app.storage.store import NEW_CHAT, ChatStore
 from engine import protocol
 
 STOP_TIMEOUT = 800  # milliseconds after which a stopped answer is left to itself, as by a second Esc
 
 
-class Conversation(OpenChat):
+class Conversation(ChatVersions):
     """The open chat: sends, stops, regenerates, edits and stores messages. No method waits; signals report what
     changed."""
 
-    opened = Signal(object, object)  # chat or None, its messages
     added = Signal(object)  # message
     replaced = Signal(object)  # message: an answer that had ended goes on
     text_added = Signal(object, str, str)  # message id, more text, status line
     finished = Signal(object)  # message
     removed = Signal(object)  # message id
-    chats_changed = Signal()
     busy_changed = Signal()
     queue_changed = Signal(object)  # tuple[QueuedMessage, ...] of the open chat
-    returned = Signal(str, object)  # text and attachments that were not sent: back into the composer
     failed = Signal(object, object)  # protocol.Failed, and the id of the chat
     sources_found = Signal(object, object)  # id of a question, its passages
 
@@ -50,25 +48,20 @@ class Conversation(OpenChat):
         self.thinking = "on"  # as in protocol.Generate
         self.answers = RunningAnswers(database, self.drafts, self.shows, self)
         self.answers.text_added.connect(self.text_added)
+        self.tool_calls = ToolCalls(link, self.answers, self)
+        self.tool_calls.settled.connect(self._answer_results)
+        self.tool_calls.broken.connect(self._engine_gone)
+        self.tool_calls.chat_allowed.connect(self._allow_in_chat)
         self.unanswered = 0  # the question of the answer that failed last
-        self.wanted = 0  # the chat asked for last; an older reading that comes late is not shown
 
     # ---- which chat -------------------------------------------------------------------------------------------
 
     def new(self) -> None:
         """Show an empty chat; it is written to disk with its first message."""
         self.wanted = 0
-        self.chat, self.messages, self.new_style, self.new_model = None, [], None, ""
+        self.chat, self.messages, self.new_style, self.new_model, self.new_tools = None, [], None, "", ChatTools()
         self.opened.emit(None, [])
         self._emit_busy()
-
-    def open(self, chat: Chat, message_id: int = 0) -> None:
-        """Read a chat from disk and show it; with a message: the branch that has it, scrolled to it."""
-        self.wanted = chat.id
-        if message_id:
-            self._database.submit(partial(branches.read_at, chat_id=chat.id, message_id=message_id), self._read_done)
-        else:
-            self._database.submit(partial(branches.read, chat_id=chat.id), self._read_done)
 
     def _read_done(self, found: branches.OpenedChat | None) -> None:
         if found is None or found[0].id != self.wanted:
@@ -90,7 +83,7 @@ class Conversation(OpenChat):
 
     def delete(self, chat_id: int) -> None:
         """Move a chat to the trash, stopping its answer."""
-        for answer in self.answers.running.values():
+        for answer in list(self.answers.running.values()):
             if answer.message.chat_id == chat_id:
                 self._stop(answer)
         self._database.submit(lambda store: store.move_to_trash(chat_id), self._emit_chats_changed)
@@ -98,17 +91,6 @@ class Conversation(OpenChat):
     def restore(self, chat_id: int) -> None:
         """Undo a deletion."""
         self._database.submit(lambda store: store.restore_from_trash(chat_id), self._emit_chats_changed)
-
-    def branch(self, message_id: int) -> None:
-        """A new chat that begins like this one, up to this message."""
-        if self.chat is not None:
-            copy = partial(branches.copy_branch, chat_id=self.chat.id, message_id=message_id)
-            self._database.submit(copy, self._branched)
-
-    def _branched(self, chat: Chat | None) -> None:
-        if chat is not None:
-            self.chats_changed.emit()
-            self.open(chat)
 
     # ---- sending ----------------------------------------------------------------------------------------------
 
@@ -144,7 +126,7 @@ class Conversation(OpenChat):
             title = records.title_from(text or attachments[0].name)
             self.chat = Chat(
                 id=records.new_id(), title=title, updated_at=time.time(), style=self.new_style,
-                model=self.choice.answering(), documents=self.new_documents,
+                model=self.choice.answering(), documents=self.new_documents, tools=self.new_tools,
             )  # fmt: skip
             self.wanted = self.chat.id
         parent = self.messages[-1].id if self.messages else None
@@ -201,72 +183,13 @@ class Conversation(OpenChat):
             return
         message = dataclasses.replace(self.messages[-1], state="streaming", finish="")
         model = self.choice.answering()
-        answer = RunningAnswer(message=message, question=None, turns=self.messages[:-1], style=self.style, model=model)
+        answer = RunningAnswer(
+            message=message, question=None, turns=self.messages[:-1], style=self.style, model=model, tools=self.tools,
+            documents=self.documents,
+        )  # fmt: skip
         self.messages = [*self.messages[:-1], message]
         self.replaced.emit(message)
         self._start(answer, partial(ChatStore.update, m=message), False)
-
-    def revise(self, message_id: int, text: str) -> None:
-        """Save an answer that the user has edited, as a new version; the model's own stays."""
-        index = self.index(message_id)
-        if index < 0 or self.busy or self.chat is None:
-            return
-        old, chat = self.messages[index], self.chat
-        edited = StoredMessage(
-            id=records.new_id(), chat_id=chat.id, parent_id=old.parent_id, role="assistant", content=text,
-            finish="edited", model=old.model,
-        )  # fmt: skip
-
-        def refused(problem: Problem) -> None:
-            self.returned.emit(text, ())
-            self.problem.emit(problem)
-
-        write = partial(branches.write, chat=None, messages=(edited,))
-        self._database.submit(write, lambda _: self._read_again(chat), refused)
-
-    def adopt(self, messages: tuple[StoredMessage, ...], chat: Chat | None = None) -> None:
-        """Add messages that were made outside, and show their chat with them. chat: to be made with them."""
-        chat_id, last = messages[-1].chat_id, messages[-1].id
-
-        def done(_: None) -> None:
-            self.chats_changed.emit()
-            self.wanted = chat_id
-            self._database.submit(partial(branches.read_at, chat_id=chat_id, message_id=last), self._read_done)
-
-        self._database.submit(partial(branches.write, chat=chat, messages=messages), done, self.problem.emit)
-
-    def delete_message(self, message_id: int, done: Callable[[branches.DeletedMessages], object]) -> None:
-        """Remove a message from the open chat. done: gets what `restore_messages` needs."""
-        chat = self.chat
-        if chat is None or self.busy:
-            return
-
-        def erased(what: branches.DeletedMessages | None) -> None:
-            if what is not None:
-                self._read_again(chat)
-                done(what)
-
-        self._database.submit(partial(branches.delete_message, chat_id=chat.id, message_id=message_id), erased)
-
-    def restore_messages(self, what: branches.DeletedMessages) -> None:
-        """Undo `delete_message`; where its chat is open, show the restored messages."""
-
-        def done(_: None) -> None:
-            if self.chat is not None and self.chat.id == what.chat_id and not self.busy:
-                self.open(self.chat, what.messages[0].id)
-
-        self._database.submit(partial(branches.restore_messages, erased=what), done)
-
-    def _read_again(self, chat: Chat) -> None:
-        """Show a chat as the database has it now, if it is still the open one."""
-        if self.wanted == chat.id:
-            self.open(chat)
-
-    def switch_version(self, message_id: int, by: int) -> None:
-        """Show the version of a message that is `by` places after the one shown, or before it if negative."""
-        if self.chat is not None and not self.busy:
-            step = partial(branches.step, chat_id=self.chat.id, message_id=message_id, by=by)
-            self._database.submit(step, self._read_done)
 
     def stop(self) -> None:
         """Stop the answer of the open chat; what it has said stays. A second time: no longer wait for its end."""
@@ -282,15 +205,17 @@ class Conversation(OpenChat):
     def _begin(
         self, chat_id: int, before: list[StoredMessage], style: Style, question: StoredMessage | None = None,
         chat: Chat | None = None, versions: int = 1, *, queue: tuple[QueuedMessage, ...] | None = None,
-        model: str = "", documents: tuple[str, ...] = (),
+        after: RunningAnswer | None = None, rounds: int = 0,
     ) -> None:  # fmt: skip
         """Begin an answer. before: what it answers, the question included. chat: to be made with this question.
 
-        queue: the question was queued, and these still are. model, documents: asked where the chat is not the open one.
+        queue: the question was queued, and these still are. after: the answer before it; its chat may not be open.
+        rounds: of tools that came before it, for the same question.
         """
         shown = self.chat is not None and self.chat.id == chat_id
-        if shown:
-            model = self.choice.answering()
+        model, documents, tools = (after.model, after.documents, after.tools) if after else ("", (), ChatTools())
+        if shown and not rounds:
+            model, documents, tools = self.choice.answering(), self.documents, self.tools
             self.set_model(model)
         hosts = self.choice.hosts(model)
         reply = StoredMessage(
@@ -308,7 +233,7 @@ class Conversation(OpenChat):
         fresh = (question, reply) if question is not None else (reply,)
         answer = RunningAnswer(
             message=reply, question=question, turns=before, style=style, queue=queue or (), waited=queue is not None,
-            model=model, documents=self.documents if shown else documents,
+            model=model, documents=documents, tools=tools, rounds=rounds,
         )  # fmt: skip
         self._start(answer, partial(branches.write, chat=chat, messages=fresh, queue=queue), chat is not None)
 
@@ -328,7 +253,9 @@ class Conversation(OpenChat):
         if answer.stopped:
             self._end(answer, answer.finished("cancelled", None))
             return
-        if self._search.wanted(answer):
+        if answer.message.tools:
+            self.tool_calls.resume(answer)
+        elif self._search.wanted(answer):
             answer.command = self._search.begin(
                 answer, partial(self._sources_found, answer), partial(self._on_event, answer)
             )
@@ -349,6 +276,8 @@ class Conversation(OpenChat):
 
     def _generate(self, answer: RunningAnswer) -> None:
         fields = self.choice.fields(answer, self.thinking)
+        if tools := self.tool_calls.offer(answer, self.choice.context_of(answer.model)):
+            fields["options"] = protocol.AnswerOptions(tools=tools, lenient=True)
         answer.command = self._link.ask(partial(protocol.Generate, **fields), partial(self._on_event, answer))
 
     def _question_refused(self, answer: RunningAnswer, new: bool, problem: Problem) -> None:
@@ -392,7 +321,9 @@ class Conversation(OpenChat):
             finish = stats.finish if stats is not None else "cancelled"
             if not answer.message.model:  # it was asked for while the model was being opened
                 answer.message = dataclasses.replace(answer.message, model=self.choice.title(answer.model))
-            if self.closing and isinstance(event, protocol.Cancelled) and not answer.stopped:
+            if isinstance(event, protocol.Done) and stats is not None and self.tool_calls.called(answer, stats):
+                self._take_calls(answer, stats)
+            elif self.closing and isinstance(event, protocol.Cancelled) and not answer.stopped:
                 self._save_cut_off(answer, stats)
             else:
                 self._end(answer, answer.finished(finish, stats))
@@ -408,6 +339,46 @@ class Conversation(OpenChat):
                 )
             self.unanswered = answer.turns[-1].id if answer.turns else 0
             self.failed.emit(event, answer.message.chat_id)
+
+    # ---- tools ------------------------------------------------------------------------------------------------
+
+    def _take_calls(self, answer: RunningAnswer, stats: protocol.Stats) -> None:
+        """Go through the calls with which an answer has ended, unless there were too many rounds of them."""
+        message = self.tool_calls.with_calls(answer, stats)
+        answer.take_calls(message)
+        if self.shows(answer):
+            self.messages = [message if m.id == message.id else m for m in self.messages]
+            self.replaced.emit(message)
+        if answer.rounds >= ROUNDS:
+            self._end(answer, answer.finished("rounds", None))
+        else:
+            self.tool_calls.go_on(answer)
+
+    def _answer_results(self, answer: RunningAnswer) -> None:
+        """Have the model go on, as all its calls have results."""
+        self.answers.end(answer)
+        message = dataclasses.replace(answer.message, state="whole", finish="stop")
+        self.drafts.keep(message.id, ANSWER, message)
+        if self.shows(answer):
+            self.messages = [message if m.id == message.id else m for m in self.messages]
+            self.replaced.emit(message)
+        before = [*answer.turns, message]
+        self._begin(
+            message.chat_id, before, answer.style, queue=answer.queue, after=answer, rounds=answer.rounds + 1
+        )  # fmt: skip
+
+    def _engine_gone(self, answer: RunningAnswer, event: protocol.Failed) -> None:
+        """The engine went while a tool was called."""
+        self.tool_calls.stop(answer)
+        self._end(answer, answer.finished("failed", None))
+        self.unanswered = answer.message.id
+        self.failed.emit(event, answer.message.chat_id)
+
+    def _allow_in_chat(self, answer: RunningAnswer, tool: tuple[str, str]) -> None:
+        tools = answer.tools
+        answer.tools = dataclasses.replace(tools, allowed=(*tools.allowed, tool))
+        if self.chat is not None and self.chat.id == answer.message.chat_id:
+            self.set_tools(dataclasses.replace(self.tools, allowed=answer.tools.allowed))
 
     def _add_late(self, answer: RunningAnswer, message: StoredMessage | None) -> None:
         """Add the figures of an answer that was abandoned, unless it was changed or followed by another since."""
@@ -449,9 +420,7 @@ class Conversation(OpenChat):
         self.drafts.forget_queue(chat_id)
         question = records.new_question(chat_id, message.id, first.text, first.attachments)
         before = [*answer.turns, message, question]
-        self._begin(
-            chat_id, before, answer.style, question, queue=tuple(rest), model=answer.model, documents=answer.documents
-        )  # fmt: skip
+        self._begin(chat_id, before, answer.style, question, queue=tuple(rest), after=answer)
 
     def _return_queue(self, chat_id: int, queue: tuple[QueuedMessage, ...]) -> None:
         """Return queued messages to the composer. They leave the queue once the draft is on the disk."""
@@ -481,6 +450,10 @@ class Conversation(OpenChat):
         return self.chat is not None and any(m.id == answer.message.id for m in self.messages[-2:])
 
     def _stop(self, answer: RunningAnswer) -> None:
+        if answer.message.tools:  # nothing has to be waited for
+            self.tool_calls.stop(answer)
+            self._end(answer, answer.finished("cancelled", None))
+            return
         answer.stopped = answer.news = True
         self.answers.show_soon()
         if answer.command:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from app.backend import is_endpoint, is_team
-from app.chat.prompt_messages import prompt_messages
+from app.backend import is_endpoint, is_model, is_team
+from app.chat.prompt_messages import LONGEST_RESULT, prompt_messages
 from app.chat.running_answers import RunningAnswer
 
 ModelSettings = tuple[dict[str, Any], dict[str, dict[str, Any]]]
@@ -20,6 +20,7 @@ class ModelChoice:
     answering: key of who answers next in the open chat. title: what a key is called. load: has the model of a key
     opened, where it is not, and returns the id of the command that is waited for, or ''. settings: of all models and of
     single ones, for those that a team asks. hosts: where messages to a key go that leave this computer; ''.
+    context: tokens that the open model can read; 0 where that is not known.
     """
 
     answering: Callable[[], str] = lambda: ""
@@ -27,6 +28,7 @@ class ModelChoice:
     load: Callable[[str], str] = lambda key: ""
     settings: Callable[[], ModelSettings] = lambda: ({}, {})
     hosts: Callable[[str], str] = lambda key: ""
+    context: Callable[[], int] = lambda: 0
 
     def fields(self, answer: RunningAnswer, thinking: str) -> dict[str, Any]:
         """Fields of Generate, once the model is asked for; the open model goes on with an answer of a
@@ -35,7 +37,8 @@ class ModelChoice:
         answer.load = self.load(answer.model)
         style, messages = answer.style, [*answer.turns, answer.message] if answer.goes_on else answer.turns
         fields: dict[str, Any] = {
-            "messages": prompt_messages(messages, style.system), "sampling": dict(style.sampling), "stop": style.stop,
+            "messages": prompt_messages(messages, style.system, self._longest_result(answer)),
+            "sampling": dict(style.sampling), "stop": style.stop,
             "continue_last": answer.goes_on, "thinking": thinking, "chat": str(answer.message.chat_id),
         }  # fmt: skip
         if is_endpoint(answer.model):
@@ -45,3 +48,12 @@ class ModelChoice:
         common, own = self.settings()
         attached = bool(answer.turns and answer.turns[-1].attachments)
         return {**fields, "model": answer.model, "settings": common, "models": own, "attached": attached}
+
+    def context_of(self, model: str) -> int:
+        """Tokens that a model on this computer can read; 0 for others, and where that is not known."""
+        return self.context() if is_model(model) else 0
+
+    def _longest_result(self, answer: RunningAnswer) -> int:
+        """Characters of a tool's result that leave room for the rest of the chat: about half of the context."""
+        context = self.context_of(answer.model)
+        return min(LONGEST_RESULT, 2 * context) if context else LONGEST_RESULT

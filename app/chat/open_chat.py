@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.chat.running_answers import DraftStore
 from app.storage.database_thread import DatabaseThread
-from app.storage.records import Attachment, Chat, ScrollPosition, StoredMessage, Style
+from app.storage.records import Attachment, Chat, ChatTools, ScrollPosition, StoredMessage, Style
 from app.storage.store import NEW_CHAT, ChatStore
 
 
@@ -31,6 +31,7 @@ class OpenChat(QObject):
         self.new_model = ""  # of such a chat, as Chat.model; '' as long as none was chosen for it
         self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
         self.new_documents: tuple[str, ...] = ()  # that such a chat is to search
+        self.new_tools = ChatTools()  # that such a chat may use
 
     @property
     def chat_id(self) -> int:
@@ -100,6 +101,18 @@ class OpenChat(QObject):
             self.new_model = key
         elif self.chat.model != key:
             self._keep("model", key)
+
+    @property
+    def tools(self) -> ChatTools:
+        """Which tools the open chat may use."""
+        return self.chat.tools if self.chat is not None else self.new_tools
+
+    def set_tools(self, tools: ChatTools) -> None:
+        """Have the open chat use these tools from now on."""
+        if self.chat is None:
+            self.new_tools = tools
+        elif self.chat.tools != tools:
+            self._keep("tools", tools)
 
     def keep_model(self, chat_id: int, key: str) -> None:
         """Have this model or team answer in a chat that is not open yet."""

@@ -15,9 +15,10 @@ from app.backend import is_endpoint
 from app.chat.prompt_messages import with_attachments
 from app.i18n.translate import plural, sentences, tr
 from app.storage.database_thread import DatabaseThread, Problem
-from app.storage.records import Chat, QueuedMessage, StoredMessage, Style
+from app.storage.records import ASKED, RUNNING, Chat, ChatTools, QueuedMessage, StoredMessage, Style
 from app.storage.store import ChatStore
 from app.teams.words import step_name
+from app.tool_servers import Offer
 from app.transcript.notes import duration, rate
 from engine import protocol
 from engine.translatable import as_json
@@ -64,6 +65,9 @@ class RunningAnswer:
     reading: protocol.PromptRead | None = None
     steps: list[dict[str, Any]] = field(default_factory=list)  # of a team, as messages.StepReport
     documents: tuple[str, ...] = ()  # paths of what is searched before it is begun
+    tools: ChatTools = field(default_factory=ChatTools)  # that its chat may use
+    offers: dict[str, Offer] = field(default_factory=dict)  # those that its model was told of, by the names it knows
+    rounds: int = 0  # of tools that came before it
     searching: str = ""  # what is done for that
     _recent: list[tuple[float, int]] = field(default_factory=list)
 
@@ -106,6 +110,8 @@ class RunningAnswer:
         if self.text:
             return tr("Esc to stop")
         waited = duration(time.monotonic() - self.began)
+        if self.message.tools:
+            return self._tool_status(waited)
         if self.waits:
             return tr("Another chat is generating  ·  Esc to stop")
         if self.searching:
@@ -122,6 +128,21 @@ class RunningAnswer:
         if self.lane:
             return tr("Waiting for {host}  ·  {waited}", host=self.message.stats.get("endpoint", ""), waited=waited)
         return tr("Starting…  ·  {waited}", waited=waited)
+
+    def _tool_status(self, waited: str) -> str:
+        running = next((use.name for use in self.message.tools if use.state == RUNNING), "")
+        if running:
+            return tr("Running {tool}…  ·  {waited}  ·  Esc to stop", tool=running, waited=waited)
+        asked = any(use.state == ASKED for use in self.message.tools)
+        return (
+            tr("Waiting for your permission  ·  Esc to stop") if asked else tr("Starting…  ·  {waited}", waited=waited)
+        )
+
+    def take_calls(self, message: StoredMessage) -> None:
+        """It has ended, as this message, with calls of tools; what is running now are those."""
+        self.message, self.text, self.tokens, self.pending = message, [], [], ""
+        self.steps, self.reading, self.command, self.question = [], None, "", None  # that is on the disk
+        self.news = self.unsaved = True
 
     def _speed(self) -> str:
         if len(self._recent) < 2:
@@ -211,7 +232,7 @@ class RunningAnswers(QObject):
         self._show.timeout.connect(self._show_changes)
         self._save = QTimer(self, interval=SAVE_INTERVAL)
         self._save.setTimerType(Qt.TimerType.PreciseTimer)
-        self._save.timeout.connect(self._save_changes)
+        self._save.timeout.connect(self.save_now)
 
     def begin(self, answer: RunningAnswer) -> None:
         """Add an answer behind the others: the engine generates one at a time."""
@@ -268,7 +289,7 @@ class RunningAnswers(QObject):
         self._drafts.write_again()
         for answer in self.running.values():
             answer.unsaved |= answer.refused
-        self._save_changes()
+        self.save_now()
 
     def show_soon(self) -> None:
         """Show new text now, or SHOW_INTERVAL after the last time."""
@@ -293,7 +314,8 @@ class RunningAnswers(QObject):
             self._show.start(STATUS_INTERVAL)  # the time for which it was waited
 
     @Slot()
-    def _save_changes(self) -> None:
+    def save_now(self) -> None:
+        """Write what has grown or changed to disk."""
         if not self.running:
             self._save.stop()
         for answer in self.running.values():
@@ -411,5 +433,5 @@ def _ended(read: StoredMessage, held: StoredMessage) -> StoredMessage:
     """An answer as the disk has it, with what ChatStore.update would have written."""
     return dataclasses.replace(
         read, content=held.content, token_ids=held.token_ids, state=held.state, finish=held.finish, stats=held.stats,
-        model=held.model,
+        model=held.model, tools=held.tools,
     )  # fmt: skip

@@ -64,7 +64,11 @@ class TitleWriter(QObject):
         chat, messages = self._conversation.chat, self._conversation.messages
         if not self._wanted or chat is None or chat.title_by_hand or message.finish not in ("stop", "length"):
             return
-        if [m.role for m in messages] == ["user", "assistant"] and message.versions == 1 and message.content:
+        if (
+            [m.role for m in messages if not m.tools] == ["user", "assistant"]
+            and message.versions == 1
+            and message.content
+        ):
             self._waiting[chat.id] = (messages[0].content, message.content)
             self._timer.start()
 

@@ -36,6 +36,8 @@ class ChatController(QObject):
         c.sources_found.connect(transcript.show_sources)
         c.answers.steps_changed.connect(transcript.show_steps)
         c.answers.step_text_added.connect(transcript.add_step_text)
+        c.tool_calls.changed.connect(transcript.show_tools)
+        transcript.tools.decided.connect(c.tool_calls.decide)
         c.finished.connect(transcript.finish)
         c.finished.connect(lambda _: transcript.mark_start(first_read_message(c.messages)))
         c.removed.connect(transcript.remove)

@@ -38,6 +38,7 @@ class ModelController(QObject):
         choice = conversation.choice
         choice.answering, choice.title, choice.load = lambda: known.answering, known.title, self._load_for
         choice.hosts = known.hosts
+        choice.context = lambda: known.card.context_length if known.card is not None else 0
         self._shell, self._models, self._conversation = shell, known, conversation
         self._preferences, self._state, self._navigator = preferences, state, navigator
         self._there: set[str] = set()  # what banners are about that concern a model of the last list

@@ -144,7 +144,9 @@ class MessageEditing(QObject):
         """Generate another answer to this question, if it is on the page, or else to the last."""
         messages = self._conversation.messages
         answer = next((m for m in messages if m.parent_id == question_id and m.role == "assistant"), None)
-        if answer is None:
+        if answer is None and messages and messages[-1].tools:
+            self.continue_answer(messages[-1].id)  # what the tools said is not lost
+        elif answer is None:
             self.regenerate_last()
         elif self._ready():
             self.regenerate(answer.id)

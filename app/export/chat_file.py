@@ -381,6 +381,19 @@ def _source(found: dict[str, Any]) -> dict[str, Any]:
     return {"file": "", **texts, **numbers, "text": clean_text(found["text"])}
 
 
+def _tool(found: dict[str, Any]) -> dict[str, Any]:
+    """Call of a tool, as records.ToolUse has it. Its server is on another computer: nothing here is called for it."""
+    seconds, arguments = found["seconds"], found["arguments"]
+    if not _amount(seconds) or not isinstance(arguments, dict):
+        raise ValueError("no call of a tool")
+    texts = {name: one_line(found[name]) for name in ("title", "name", "called", "ident", "host")}
+    ended = found["state"] in ("done", "failed", "denied")
+    return {
+        "server": "", **texts, "arguments": arguments, "state": found["state"] if ended else "stopped",
+        "text": clean_text(found["text"]), "seconds": float(seconds),
+    }  # fmt: skip
+
+
 def _own(c: dict[str, Any]) -> dict[str, Any]:
     known: set[Any] = {None}
     messages = []
@@ -396,6 +409,7 @@ def _own(c: dict[str, Any]) -> dict[str, Any]:
             "model": one_line(m.get("model")), "created_at": timestamp(m.get("created_at")),
             "attachments": [[one_line(a["name"]), clean_text(a["text"])] for a in m.get("attachments", ())],
             "sources": [_source(s) for s in m.get("sources", ())],
+            "tools": [_tool(use) for use in m.get("tools", ())],
         })  # fmt: skip
     style = c.get("style")
     if style:

@@ -19,6 +19,7 @@ from app.storage.records import Attachment, Chat, StoredMessage
 from app.storage.store import ChatStore
 from app.transcript import notes
 from app.transcript.steps import place_of
+from app.transcript.tools import written
 from engine import filesystem, protocol
 
 # names that Windows keeps to itself
@@ -72,6 +73,7 @@ def _entry(chat: Chat, folder: str, messages: list[StoredMessage]) -> dict[str, 
             {"id": m.id, "parent": m.parent_id, "role": m.role, "content": m.content, "model": m.model,
              "attachments": [dataclasses.asdict(a) for a in m.attachments], "created_at": m.created_at,
              "sources": [_source(source) for source in m.sources],
+             "tools": [dataclasses.asdict(use) for use in m.tools],
              "finish": m.finish, "stats": m.stats}
             for m in messages
         ],
@@ -98,6 +100,7 @@ def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
         parts.append(_lowered(answer.strip("\n")))
         parts += [_folded(a.name, _fenced(a)) for a in m.attachments]
         parts += [_folded(f"[{n}] {place_of(s)}", protocol.fence(s.text)) for n, s in enumerate(m.sources, 1)]
+        parts += [_folded(f"{use.title}: {use.name}", protocol.fence(written(use))) for use in m.tools]
         parts += [f"*{_plain(note)}*" for note in (notes.after(m) if m.role == "assistant" else ())]
     return "\n\n".join(p for p in parts if p) + "\n"
 

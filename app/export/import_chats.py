@@ -13,7 +13,7 @@ from typing import Any
 from app.export import chat_file
 from app.export.chat_file import ImportedChat
 from app.i18n.translate import problem, tr
-from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id, sources_of, title_from
+from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id, sources_of, title_from, tools_of
 from app.storage.store import ChatStore
 from engine import protocol, regular_file
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout
@@ -130,6 +130,7 @@ def _message(m: dict[str, Any], ids: dict[Any, int], chat: int) -> StoredMessage
         created_at=m["created_at"] or time.time(),
         attachments=tuple(Attachment(name, text) for name, text in m.get("attachments", ())),
         sources=sources_of(m.get("sources", [])),
+        tools=tools_of(m.get("tools", [])),
     )
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QByteArray, QObject, Qt, Signal, Slot
 
 from app.backend import Models, Network, team_key
 from app.chat.conversation import Conversation
-from app.i18n.translate import sentences
+from app.i18n.translate import sentences, tr
 from app.local_server import ServerControl
 from app.recordings.controller import RecordingsController
 from app.settings.dialog import SettingsDialog
@@ -142,6 +142,8 @@ class SettingsController(QObject):
         dialog.recordings.clicked.connect(self.recordings.open)
         dialog.server.follow(self._server)
         dialog.server.chosen.connect(self._set_server)
+        dialog.tools.follow(self._conversation.tool_calls.servers)
+        dialog.tools.posted.connect(self._post)
         self._dialog, self._shared = dialog, SharedSettingsController(dialog.shared, self._models, self._network.take)
         self._models.changed.connect(self._show_card)
         self._models.listed.connect(self._offer_models)
@@ -173,6 +175,16 @@ class SettingsController(QObject):
         """Open the dialog at the page of the local server."""
         dialog = self.open()
         dialog.show_page(dialog.pages.index(dialog.server))
+
+    @Slot()
+    def open_tools(self) -> None:
+        """Open the dialog at the page of tool servers."""
+        dialog = self.open()
+        dialog.show_page(dialog.pages.index(dialog.tools))
+
+    @Slot(str, object)
+    def _post(self, message: str, undo: Callable[[], object]) -> None:
+        self._shell.toast.show_message(message, tr("Undo"), undo)
 
     @Slot(object, object)
     def _set_server(self, setting: protocol.settings.Setting, value: object) -> None:

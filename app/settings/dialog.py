@@ -27,6 +27,7 @@ from app.settings.preferences import Preferences
 from app.settings.preset_cards import PresetCards
 from app.settings.scores import ScoresPanel, cuts_of, pushed_cuts
 from app.settings.server_page import ServerPage
+from app.settings.tools_page import ToolsPage
 from app.telemetry.charts import MemoryBar
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
@@ -84,6 +85,8 @@ class SettingsDialog(QDialog):
         self._add_page(self.look)
         for group in _PAGES:
             self._add_page(self._settings_page(group))
+        self.tools = ToolsPage()
+        self._add_page(self.tools)
         self.server = ServerPage(preferences)
         self._add_page(self.server)
         self.shared = SharedSettingsPage()

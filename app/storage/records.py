@@ -18,9 +18,12 @@ from engine.protocol import Passage
 _LATEST = 1 << 62  # an id of the year 2112
 _last = 0  # the id made last, under `_making`
 _making = threading.Lock()  # ids are made on the window's thread, and by jobs such as imports on the database thread
-CHAT_COLUMNS = "id, title, title_by_hand, updated_at, draft, leaf_id, pinned, folder_id, place, style, queue, model"
+CHAT_COLUMNS = (
+    "id, title, title_by_hand, updated_at, draft, leaf_id, pinned, folder_id, place, style, queue, model, tools"
+)
 MESSAGE_COLUMNS = (
-    "id, chat_id, parent_id, role, content, token_ids, state, finish, stats, model, created_at, attachments, sources"
+    "id, chat_id, parent_id, role, content, token_ids, state, finish, stats, model, created_at, attachments, sources, "
+    "tools"
 )
 _LONGEST = 48  # characters of a title, before the ellipsis
 _NUMBER = re.compile(r" \(\d+\)$")  # of a chat that began as a copy of another
@@ -104,6 +107,43 @@ class QueuedMessage:
     attachments: tuple[Attachment, ...] = ()
 
 
+ASKED, RUNNING, DONE, FAILED, DENIED, STOPPED = "asked", "running", "done", "failed", "denied", "stopped"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolUse:
+    """A call of a tool that an answer made. server: id of the tool server; '' where no server has such a tool.
+
+    title: of the server. host: where the call goes that leaves this computer; ''. name: of the tool, as its server
+    calls it; called: as the model does. ident: of the call, that its result refers to. state: one of the above, ASKED
+    where the person is to be asked. text: what came of it.
+    """
+
+    server: str
+    title: str
+    name: str
+    called: str
+    ident: str
+    host: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    state: str = ASKED
+    text: str = ""
+    seconds: float = 0.0
+
+    @property
+    def settled(self) -> bool:
+        """Whether it need not be asked or run any more."""
+        return self.state in (DONE, FAILED, DENIED)
+
+
+@dataclass(frozen=True)
+class ChatTools:
+    """Which tools a chat may use. off: ids of servers that it may not. allowed: (server, tool) without being asked."""
+
+    off: tuple[str, ...] = ()
+    allowed: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Chat:
     """A chat as the list shows it. leaf_id: the last message of the branch that is open; None while empty.
@@ -125,6 +165,7 @@ class Chat:
     style: Style | None = None
     queue: tuple[QueuedMessage, ...] = ()
     model: str = ""
+    tools: ChatTools = field(default_factory=ChatTools)
     attached: tuple[Attachment, ...] = ()
     documents: tuple[str, ...] = ()
 
@@ -134,7 +175,8 @@ class StoredMessage:
     """One message. Messages form a tree by parent_id; an edit or another answer is a sibling.
 
     state: 'whole', 'streaming' (being written) or 'cut' (Underhill ended while it was written).
-    sources: passages of documents that went with a question.
+    sources: passages of documents that went with a question. tools: calls that an answer made at its end; its content
+    has them no more, and what the model says to their results is the next message.
     finish, stats: of answers, as engine.protocol.Stats has them. version, versions: which sibling this is, from 1.
     """
 
@@ -153,12 +195,14 @@ class StoredMessage:
     versions: int = 1
     attachments: tuple[Attachment, ...] = ()
     sources: tuple[Passage, ...] = ()
+    tools: tuple[ToolUse, ...] = ()
 
     @property
     def unfinished(self) -> bool:
         """Whether it is an answer that could be continued."""
         ended = self.state == "cut" or self.finish in ("length", "cancelled", "held", "failed", "edited")
-        return self.role == "assistant" and self.state != "streaming" and bool(self.content) and ended
+        some = bool(self.tools) or (bool(self.content) and ended)
+        return self.role == "assistant" and self.state != "streaming" and some
 
 
 def new_question(
@@ -173,7 +217,7 @@ def new_question(
 
 def chat_of(row: tuple[Any, ...]) -> Chat:
     """A chat from the columns CHAT_COLUMNS."""
-    i, title, by_hand, at, draft, leaf, pinned, folder, place, style, queue, model = row
+    i, title, by_hand, at, draft, leaf, pinned, folder, place, style, queue, model, tools = row
     return Chat(
         id=i,
         title=title,
@@ -187,12 +231,13 @@ def chat_of(row: tuple[Any, ...]) -> Chat:
         style=style_of(style),
         queue=queue_of(queue),
         model=model,
+        tools=chat_tools_of(tools),
     )
 
 
 def message_of(row: tuple[Any, ...], siblings: list[int]) -> StoredMessage:
     """A message from the columns MESSAGE_COLUMNS. siblings: ids of its versions, the oldest first."""
-    i, chat, parent, role, content, tokens, state, finish, stats, model, created, attached, passages = row
+    i, chat, parent, role, content, tokens, state, finish, stats, model, created, attached, passages, called = row
     facts = json.loads(stats) if stats != "{}" else {}
     files = attachments_of(json.loads(attached)) if attached != "[]" else ()
     sources = sources_of(json.loads(passages)) if passages != "[]" else ()
@@ -202,7 +247,7 @@ def message_of(row: tuple[Any, ...], siblings: list[int]) -> StoredMessage:
         id=i, chat_id=chat, parent_id=parent, role=role, content=content,
         token_ids=unpack_tokens(tokens) if tokens else (), state=state, finish=finish, stats=facts, model=model,
         created_at=created, version=siblings.index(i) + 1 if count > 1 else 1, versions=count, attachments=files,
-        sources=sources,
+        sources=sources, tools=tools_of(json.loads(called)) if called != "[]" else (),
     )  # fmt: skip
     return message
 
@@ -212,7 +257,7 @@ def row_of(m: StoredMessage) -> tuple[Any, ...]:
     return (
         m.id, m.chat_id, m.parent_id, m.role, m.content, pack_tokens(m.token_ids), m.state, m.finish,
         json.dumps(m.stats), m.model, m.created_at, attachments_text(m.attachments),
-        sources_text(m.sources),
+        sources_text(m.sources), tools_text(m.tools),
     )  # fmt: skip
 
 
@@ -234,6 +279,29 @@ def sources_text(sources: tuple[Passage, ...]) -> str:
 def sources_of(found: list[dict[str, Any]]) -> tuple[Passage, ...]:
     """Passages from JSON that has been read."""
     return tuple(Passage(**one) for one in found)
+
+
+def tools_text(tools: tuple[ToolUse, ...]) -> str:
+    """Calls of tools as JSON."""
+    return json.dumps([dataclasses.asdict(one) for one in tools])
+
+
+def tools_of(found: list[dict[str, Any]]) -> tuple[ToolUse, ...]:
+    """Calls of tools from JSON that has been read."""
+    return tuple(ToolUse(**one) for one in found)
+
+
+def chat_tools_text(tools: ChatTools) -> str:
+    """Tools of a chat as JSON; '{}' for those of every chat."""
+    return "{}" if tools == ChatTools() else json.dumps(dataclasses.asdict(tools))
+
+
+def chat_tools_of(text: str) -> ChatTools:
+    """The inverse of chat_tools_text."""
+    if text == "{}":
+        return ChatTools()
+    found = json.loads(text)
+    return ChatTools(tuple(found["off"]), tuple((server, tool) for server, tool in found["allowed"]))
 
 
 def queue_text(queue: tuple[QueuedMessage, ...]) -> str:
@@ -264,7 +332,9 @@ def style_text(style: Style | None) -> str:
     return "{}" if style is None else json.dumps(dataclasses.asdict(style))
 
 
-AS_TEXT: dict[str, Callable[[Any], str]] = {"place": position_text, "style": style_text, "queue": queue_text}
+AS_TEXT: dict[str, Callable[[Any], str]] = {
+    "place": position_text, "style": style_text, "queue": queue_text, "tools": chat_tools_text,
+}  # fmt: skip
 
 
 def style_of(text: str) -> Style | None:

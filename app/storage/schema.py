@@ -126,6 +126,10 @@ STEPS: tuple[tuple[str, ...], ...] = (
         """,
         "ALTER TABLE messages ADD COLUMN sources TEXT NOT NULL DEFAULT '[]'",
     ),
+    (  # calls of tools that an answer made, and which tools a chat may use
+        "ALTER TABLE messages ADD COLUMN tools TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE chats ADD COLUMN tools TEXT NOT NULL DEFAULT '{}'",
+    ),
 )
 
 

@@ -128,10 +128,10 @@ class ChatStore:
         now = chat.updated_at or time.time()
         self.db.execute(
             "INSERT INTO chats "
-            "(id, title, title_by_hand, created_at, updated_at, draft, pinned, folder_id, style, model) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "(id, title, title_by_hand, created_at, updated_at, draft, pinned, folder_id, style, model, tools) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (chat.id, chat.title, chat.title_by_hand, now, now, chat.draft, chat.pinned, chat.folder_id,
-             records.style_text(chat.style), chat.model),
+             records.style_text(chat.style), chat.model, records.chat_tools_text(chat.tools)),
         )  # fmt: skip
         _insert(self.db, messages)
 
@@ -143,8 +143,8 @@ class ChatStore:
         )
 
     def set_field(self, chat_id: int, name: str, value: Any) -> None:
-        """Store one of the fields of `Chat` that are not derived: draft, place, style, model, pinned, folder_id or
-        queue."""
+        """Store one of the fields of `Chat` that are not derived: draft, place, style, model, tools, pinned,
+        folder_id or queue."""
         as_text = records.AS_TEXT.get(name)
         kept = value if as_text is None else as_text(value)
         self.db.execute(f"UPDATE chats SET {name} = ? WHERE id = ?", (kept, chat_id))
@@ -164,8 +164,18 @@ class ChatStore:
         """Write an answer's current state. While it streams, no fsync: it survives the process, and is cheap."""
         self.db.execute(f"PRAGMA synchronous = {'NORMAL' if m.state == 'streaming' else 'FULL'}")
         self.db.execute(
-            "UPDATE messages SET content = ?, token_ids = ?, state = ?, finish = ?, stats = ?, model = ? WHERE id = ?",
-            (m.content, pack_tokens(m.token_ids), m.state, m.finish, json.dumps(m.stats), m.model, m.id),
+            "UPDATE messages SET content = ?, token_ids = ?, state = ?, finish = ?, stats = ?, model = ?, tools = ? "
+            "WHERE id = ?",
+            (
+                m.content,
+                pack_tokens(m.token_ids),
+                m.state,
+                m.finish,
+                json.dumps(m.stats),
+                m.model,
+                records.tools_text(m.tools),
+                m.id,
+            ),
         )
 
     def remove(self, message_id: int) -> None:

@@ -22,12 +22,15 @@ from engine.protocol import Passage
 
 _HIGH = 38  # of one line with the room around it, beside text of the base size
 _ROUND = 10  # of that around the chip
+_CALL = "tool_call"  # language of the block in which the engine writes a call
+_CALL_BLOCK = f"```{_CALL}\n"
 _BESIDE = 44  # pixels of the column that are no words
 _LEAST = 40.0  # pixels for words, however narrow the column
 _FOOT = 34  # the line with the speed and the buttons; grows with the text
 BUBBLE_PAD_X = 16.0  # pixels between a bubble's edge and its words, as the next two
 BUBBLE_PAD_TOP = 13.0  # lines carry their spacing below them, so the same would look uneven
 BUBBLE_PAD_BOTTOM = 8.0  # pixels
+_TOOLS_GAP = 4.0  # pixels between the text and the calls of tools below it
 _ABOVE = {"user": 20.0, "assistant": 8.0, "system": 8.0}
 
 
@@ -106,6 +109,7 @@ class MessageItem:
         self.height = 0.0
         self.details_height = 0.0  # what its figures take below its foot, where they are unfolded
         self.steps_height = 0.0  # what its sources and the steps of a team take above its text
+        self.tools_height = 0.0  # what calls of tools take below it
 
     @property
     def has_details(self) -> bool:
@@ -217,7 +221,7 @@ class MessageItem:
 
     def finish(self, message: StoredMessage) -> None:
         """Set the message as it is in the end."""
-        same = message.content == self.message.content
+        same = message.content == self.message.content and _CALL_BLOCK not in message.content  # which was not shown
         self.message = message
         self.status = ""
         self._changed = 0  # there may be notices above now
@@ -258,6 +262,10 @@ class MessageItem:
         top = _ABOVE[self.message.role] + (BUBBLE_PAD_TOP if self.is_user else 0.0)
         return top + notices_height(self.notices_above(), self._column)
 
+    def tools_top(self) -> float:
+        """Y of its calls of tools, which stand below the text and above the notices."""
+        return self.foot - notices_height(notes.after(self.message), self._column) - self.tools_height + _TOOLS_GAP
+
     def notices_above(self) -> list[str]:
         """Notices above the message."""
         model = self.message.model if not self.is_user else ""
@@ -274,7 +282,8 @@ class MessageItem:
 
     def _below(self) -> float:
         pad = BUBBLE_PAD_BOTTOM if self.is_user else 0.0
-        return pad + notices_height(notes.after(self.message), self._column) + foot_height() + self.details_height
+        after = notices_height(notes.after(self.message), self._column)
+        return pad + self.tools_height + after + foot_height() + self.details_height
 
     def _place(self, width: float) -> None:
         """Set the tops of the blocks that have changed, and of all after them."""
@@ -315,13 +324,13 @@ class MessageItem:
             self.views.insert(0, BlockView(Block("fold", ""), False))
             self._changed = 0
             self._thinking_since = self._thinking_since or time.monotonic()
-        fresh = [b for b in self._splitter.closed[known:] if not (b.thought and self.folded)]
+        fresh = [b for b in self._splitter.closed[known:] if not self._hides(b)]
         if fresh and self._open is not None:
             self.views.pop().drop()
             self._open = None
         self.views.extend(BlockView(block, self.is_user) for block in fresh)
         block = self._splitter.open()
-        if block is not None and block.thought and self.folded:
+        if block is not None and self._hides(block):
             block = None
         if block is None:
             if self._open is not None:
@@ -332,6 +341,11 @@ class MessageItem:
             self.views.append(self._open)
         elif block != self._open.block:
             self._open.grow(block)
+
+    def _hides(self, block: Block) -> bool:
+        """Whether a block is not shown: of a thought that is folded, or a call of a tool that is being written."""
+        calls = self.streaming and block.language == _CALL and (block.code or block.kind == "code")
+        return calls or (block.thought and self.folded)
 
     def fold(self, folded: bool) -> None:
         """Hide or show the thought."""

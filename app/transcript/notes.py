@@ -14,6 +14,7 @@ _ENDS = {
     "length": tr_noop("Length limit reached"),
     "context": tr_noop("Context full. Start a new chat or raise the context length."),
     "cancelled": tr_noop("Stopped"),
+    "rounds": tr_noop("Many tool calls in a row. Continue to allow more."),
     "held": tr_noop("Stopped. The engine didn't respond and was restarted."),
     "failed": tr_noop("Generation failed"),
 }

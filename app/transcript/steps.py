@@ -198,30 +198,123 @@ class AnswerStrips(QWidget):
         return self.height()
 
 
-class StepStrips(QObject):
-    """The strips of the answers in sight, made as these come into it; they keep their place as the page scrolls.
-
-    opened: Passage whose document is to be shown.
-    """
-
-    opened = Signal(object)
+class AnswerPanels(QObject):
+    """One widget for each answer in sight that needs one, made as it comes into it; it keeps its place as the page
+    scrolls."""
 
     def __init__(self, page: TranscriptPage) -> None:
         super().__init__(page)
         self._page = page
-        self._shown: dict[int, tuple[MessageItem, AnswerStrips]] = {}  # by id() of the item
+        self._shown: dict[int, tuple[MessageItem, Any]] = {}  # by id() of the item
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._grown)
 
+    def needed(self, item: MessageItem) -> bool:
+        """Whether an answer needs one."""
+        raise NotImplementedError
+
+    def made(self, item: MessageItem) -> QWidget:
+        """A new one. fit(width) sets its width, and returns its height."""
+        raise NotImplementedError
+
+    def fits(self, item: MessageItem, panel: Any) -> bool:
+        """Whether the one that there is can show all of the answer."""
+        return True
+
+    def height(self, item: MessageItem) -> float:
+        """The height that the answer leaves for it."""
+        raise NotImplementedError
+
+    def set_height(self, item: MessageItem, height: float) -> None:
+        """Have the answer leave so much room."""
+        raise NotImplementedError
+
+    def top(self, item: MessageItem) -> float:
+        """Its y in the answer."""
+        raise NotImplementedError
+
+    def panel(self, item: MessageItem) -> Any:
+        """That of an answer; None where there is none, as it was never in sight."""
+        found = self._shown.get(id(item))
+        return found[1] if found is not None else None
+
+    def measure(self, column: float) -> None:
+        """Set the heights for a column of this width."""
+        for item, panel in self._shown.values():
+            self.set_height(item, panel.fit(round(column)) + _GAP)
+
+    def place(self) -> None:
+        """Make panels for what has come into sight, and move all to where the page has scrolled to."""
+        there = {id(item): number for number, item in enumerate(self._page.items)}
+        for key in [key for key in self._shown if key not in there]:
+            _, panel = self._shown.pop(key)
+            panel.hide()
+            panel.deleteLater()
+        page, high = self._page, self._page.viewport().height()
+        index = page.layout_.at(float(page.verticalScrollBar().value()))
+        while 0 <= index < len(page.items) and page.origin(index).y() < high:
+            item = page.items[index]
+            known = self._shown.get(id(item))
+            if self.needed(item) and (known is None or not self.fits(item, known[1])):
+                if known is not None:
+                    known[1].deleteLater()
+                self._shown[id(item)] = item, self.made(item)
+                self._later.start()
+            index += 1
+        for key, (item, panel) in self._shown.items():
+            origin = page.origin(there[key])
+            top = round(origin.y() + self.top(item))
+            panel.move(round(origin.x()), top)
+            panel.setVisible(-panel.height() < top < high and self.height(item) > 0)
+
+    @Slot()
+    def _grown(self) -> None:
+        before = [self.height(item) for item, _ in self._shown.values()]
+        self.measure(self._page.layout_.column)
+        if before != [self.height(item) for item, _ in self._shown.values()]:
+            for index, item in enumerate(self._page.items):
+                if id(item) in self._shown:
+                    item.moved()
+                    self._page.layout_.touch(index)
+        self._page.arrange()
+
+
+class StepStrips(AnswerPanels):
+    """The sources and steps above the answers in sight. opened: Passage whose document is to be shown."""
+
+    opened = Signal(object)
+
+    def needed(self, item: MessageItem) -> bool:
+        return bool(item.steps or item.sources)
+
+    def made(self, item: MessageItem) -> AnswerStrips:
+        strips = AnswerStrips(self._page.viewport(), item, self._later.start)
+        if strips.sources is not None:
+            strips.sources.opened.connect(self.opened)
+        return strips
+
+    def fits(self, item: MessageItem, panel: AnswerStrips) -> bool:
+        """Steps may come after its sources."""
+        return bool(item.steps) == (panel.steps is not None) and bool(item.sources) == (panel.sources is not None)
+
+    def height(self, item: MessageItem) -> float:
+        return item.steps_height
+
+    def set_height(self, item: MessageItem, height: float) -> None:
+        item.steps_height = height
+
+    def top(self, item: MessageItem) -> float:
+        return item.steps_top()
+
     def strip(self, item: MessageItem) -> StepStrip | None:
         """The steps of an answer; None where it has none, or was never in sight."""
-        found = self._shown.get(id(item))
-        return found[1].steps if found is not None else None
+        found = self.panel(item)
+        return found.steps if found is not None else None
 
     def sources(self, item: MessageItem) -> SourceStrip | None:
         """The sources of an answer; None where it has none, or was never in sight."""
-        found = self._shown.get(id(item))
-        return found[1].sources if found is not None else None
+        found = self.panel(item)
+        return found.sources if found is not None else None
 
     def add_text(self, item: MessageItem, number: int, text: str) -> None:
         """More of what a step says."""
@@ -233,53 +326,3 @@ class StepStrips(QObject):
         if (strip := self.strip(item)) is not None:
             strip.show_steps(item.steps)
         self._later.start()
-
-    def measure(self, column: float) -> None:
-        """Set the heights for a column of this width."""
-        for item, strip in self._shown.values():
-            item.steps_height = strip.fit(round(column)) + _GAP
-
-    def place(self) -> None:
-        """Make strips for what has come into sight, and move all to where the page has scrolled to."""
-        there = {id(item): number for number, item in enumerate(self._page.items)}
-        for key in [key for key in self._shown if key not in there]:
-            _, strip = self._shown.pop(key)
-            strip.hide()
-            strip.deleteLater()
-        page, high = self._page, self._page.viewport().height()
-        index = page.layout_.at(float(page.verticalScrollBar().value()))
-        while 0 <= index < len(page.items) and page.origin(index).y() < high:
-            item = page.items[index]
-            if (item.steps or item.sources) and not self._is_shown(item):
-                if (old := self._shown.pop(id(item), None)) is not None:
-                    old[1].deleteLater()
-                strips = AnswerStrips(page.viewport(), item, self._later.start)
-                if strips.sources is not None:
-                    strips.sources.opened.connect(self.opened)
-                self._shown[id(item)] = item, strips
-                self._later.start()
-            index += 1
-        for key, (item, strip) in self._shown.items():
-            origin = page.origin(there[key])
-            top = round(origin.y() + item.steps_top())
-            strip.move(round(origin.x()), top)
-            strip.setVisible(-strip.height() < top < high and item.steps_height > 0)
-
-    def _is_shown(self, item: MessageItem) -> bool:
-        """Whether there are strips for all that an answer has: steps may come after its sources."""
-        found = self._shown.get(id(item))
-        return found is not None and all(
-            bool(has) == (strip is not None)
-            for has, strip in ((item.steps, found[1].steps), (item.sources, found[1].sources))
-        )
-
-    @Slot()
-    def _grown(self) -> None:
-        before = [item.steps_height for item, _ in self._shown.values()]
-        self.measure(self._page.layout_.column)
-        if before != [item.steps_height for item, _ in self._shown.values()]:
-            for index, item in enumerate(self._page.items):
-                if id(item) in self._shown:
-                    item.moved()
-                    self._page.layout_.touch(index)
-        self._page.arrange()

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.i18n.translate import tr
 from app.markdown.split import without_thought
-from app.storage.records import ScrollPosition, StoredMessage
+from app.storage.records import ScrollPosition, StoredMessage, ToolUse
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView
 from app.transcript.details import DetailsPanels
@@ -24,6 +24,7 @@ from app.transcript.mouse import MouseSelection, hit_test
 from app.transcript.page import TranscriptPage
 from app.transcript.readable import ReadableMessages, spoken
 from app.transcript.steps import StepStrips
+from app.transcript.tools import ToolStrips
 from app.widgets.builders import make_timer
 from app.widgets.screen_reader import announce
 from engine.protocol import Passage
@@ -113,6 +114,7 @@ class TranscriptView(TranscriptPage):
         self._details.hidden.connect(self.toggle_details)
         self.strips = StepStrips(self)
         self._readable = ReadableMessages(self)
+        self.tools = ToolStrips(self)
         self._anchor: ScrollAnchor | None = None
         theme.about_to_change.connect(self._take_anchor)
         theme.changed.connect(self._restyle)
@@ -126,6 +128,7 @@ class TranscriptView(TranscriptPage):
         self._details.place()
         self.strips.place()
         self._readable.place()
+        self.tools.place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -133,6 +136,7 @@ class TranscriptView(TranscriptPage):
             with anchored(self):
                 self._details.measure(width_in(self))
                 self.strips.measure(width_in(self))
+                self.tools.measure(width_in(self))
                 self.layout_.reflow(width_in(self))
         else:
             self.arrange()
@@ -249,6 +253,16 @@ class TranscriptView(TranscriptPage):
             self.arrange()
 
     @Slot(object, object)
+    def show_tools(self, message_id: int, uses: Sequence[ToolUse]) -> None:
+        """Show how the calls of an answer are."""
+        index = self.index(message_id)
+        if index >= 0:
+            item = self.items[index]
+            item.message = replace(item.message, tools=tuple(uses))
+            self.tools.show_uses(item)
+            self.arrange()
+
+    @Slot(object, object)
     def show_sources(self, question_id: int, sources: Sequence[Passage]) -> None:
         """Show the passages that were found for a question, at the answer that is being made."""
         index = self.index(question_id)
@@ -271,6 +285,8 @@ class TranscriptView(TranscriptPage):
         index = self.index(message.id)
         if index >= 0 and self.items[index].steps:
             self.strips.show_steps(self.items[index])
+        if index >= 0 and message.tools:
+            self.tools.show_uses(self.items[index])
         if index >= 0:
             announce(self, spoken(message))
 

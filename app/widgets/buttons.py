@@ -67,6 +67,12 @@ class IconButton(QToolButton):
         self.setAccessibleName(label)
         self.setToolTip(f"{label}  ({shortcut})" if shortcut else label)
 
+    def set_count(self, count: int) -> None:
+        """Show a number beside the icon; 0 for none."""
+        self.setText(f"{count}" if count else "")
+        beside = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if count else Qt.ToolButtonStyle.ToolButtonIconOnly
+        self.setToolButtonStyle(beside)
+
     def set_icon(self, name: str) -> None:
         """Set another icon."""
         self._name = name

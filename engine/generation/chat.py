@@ -87,7 +87,7 @@ class ChatFormat:
     def constraint(self, options: AnswerOptions) -> Constraint | None:
         """What holds an answer to these options; None where they leave it free. Raises UnderhillError(BAD_REQUEST)."""
         check_options(options)
-        tools = chosen_tools(options)
+        tools = self.tools(options)
         if options.json is None and not tools:
             return None
         if self.files.odd:
@@ -100,7 +100,16 @@ class ChatFormat:
             )
         if self._grammar_vocabulary is None:
             self._grammar_vocabulary = GrammarVocabulary(self.tokenizer, sorted(self.stop_ids))
-        return constraint_for(self._grammar_vocabulary, self.speech, options)
+        try:
+            return constraint_for(self._grammar_vocabulary, self.speech, options)
+        except UnderhillError:
+            if options.lenient and options.json is None:  # a schema that no grammar is made of
+                return None
+            raise
+
+    def tools(self, options: AnswerOptions) -> tuple[Tool, ...]:
+        """Those that the model is told of. Raises UnderhillError(BAD_REQUEST)."""
+        return () if options.lenient and not self.rendering.calls_tools else chosen_tools(options)
 
     def raw_prompt(self, messages: Sequence[Message]) -> Prompt:
         """The messages' text as it stands, behind the token that begins every text of this model, if there is one."""
@@ -124,7 +133,7 @@ class ChatFormat:
         and then nothing after it could be reused), wherever the template writes what they spell.
         """
         if continue_last:
-            return self._going_on(messages, thinking)
+            return self._going_on(messages, thinking, tools)
         messages = [self._disarmed(m) for m in self.rendering.told_of(messages, tools)]
         level = self.rendering.level(thinking)
         marks = _marks(messages)
@@ -136,7 +145,7 @@ class ChatFormat:
         end = tail or (with_prompt.rpartition(last)[2] if last else with_prompt)
         return Prompt(ids=tuple(ids), history=history, state=state_after(self.speech, end))
 
-    def _going_on(self, messages: Sequence[Message], thinking: bool | str | None) -> Prompt:
+    def _going_on(self, messages: Sequence[Message], thinking: bool | str | None, tools: Sequence[Tool]) -> Prompt:
         """The prompt that the last message, an answer, was given to, and what of that answer there is.
 
         So its tokens stand where they stood. Where it was edited, they are made of the text, in the family's marks.
@@ -147,7 +156,9 @@ class ChatFormat:
             thinking = True
         elif not turn.thought and last.content and "off" in self.levels:
             thinking = False
-        before = self.prompt(messages[:-1] or [Message("user", "")], thinking=thinking)  # no template takes none
+        before = self.prompt(
+            messages[:-1] or [Message("user", "")], thinking=thinking, tools=tools
+        )  # no template takes none
         begun = self._as_made(last, before.state) or self._remade(turn, before.state)
         ids = before.ids + tuple(begun)
         return Prompt(ids=ids, history=len(ids), state=before.state, begun=tuple(begun), said=last.content)
@@ -294,7 +305,7 @@ def fit(
     BAD_REQUEST where not one token comes of it.
     """
     reserve = max(1, min(reserve, context // 4))
-    tools = chosen_tools(options)
+    tools = chat.tools(options)
 
     def written(turns: Sequence[Message]) -> Prompt:
         if options.raw:

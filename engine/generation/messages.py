@@ -40,11 +40,13 @@ class Tool:
     parameters: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AnswerOptions:
     """What an answer is to be like, beside how its tokens are drawn.
 
     tools: that may be called. tool_choice: 'auto', 'none', 'required', or the name of the one that must be called.
+    lenient: a model that takes no tools is asked without them, and one whose calls no grammar holds to their schemas is
+    not held; otherwise either is refused.
     json: a JSON schema that the answer, its thought aside, has to follow; {} for any JSON object, None for any text.
     logprobs: of how many tokens beside the chosen one the log probabilities are told; None: of none at all.
     raw: the messages' text is the prompt as it stands, without the chat template, and the answer is not interpreted.
@@ -57,6 +59,7 @@ class AnswerOptions:
     logprobs: int | None = None
     raw: bool = False
     whole: bool = False
+    lenient: bool = False
 
 
 FREE = AnswerOptions()  # nothing in particular

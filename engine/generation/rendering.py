@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.errors import Kind, UnderhillError
 from engine.generation.constraint import as_function, tool_text
-from engine.generation.formats.declaration import IN_CONTENT, NOWHERE, PARTS, Switch, nearest
+from engine.generation.formats.declaration import IN_CONTENT, NOWHERE, PARTS, Calls, Switch, nearest
 from engine.generation.formats.speech import Speech
 from engine.generation.messages import Message, Tool, ToolCall
 from engine.generation.model_files import ModelFiles, Wanted
@@ -55,6 +55,16 @@ class Rendering:
         """The level that comes nearest to what is wanted; '' leaves it to the template."""
         return nearest(self.levels, self.on, thinking)
 
+    @property
+    def calls_tools(self) -> bool:
+        """Whether the model can be told of tools, and its calls be understood."""
+        return bool(self.template) and ("tools" in self._files.reads.variables or self._told_in_text is not None)
+
+    @property
+    def _told_in_text(self) -> Calls | None:
+        """The format of calls that a text about the tools asks for."""
+        return next((c for c in self._speech.declaration.calls if c.grammar in ("json", "any")), None)
+
     def told_of(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Message]:
         """The messages, the system's with a text about the tools where the template has no place for them.
 
@@ -62,7 +72,7 @@ class Rendering:
         """
         if not tools or "tools" in self._files.reads.variables:
             return messages
-        calls = next((c for c in self._speech.declaration.calls if c.grammar in ("json", "any")), None)
+        calls = self._told_in_text
         if calls is None:
             raise UnderhillError(
                 Kind.BAD_REQUEST, msg("This model's chat template takes no tools."), msg("Choose another model.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.generation.messages import ToolCall
@@ -59,6 +60,18 @@ def without_thought(text: str) -> str:
     if not text.lstrip().startswith(OPEN):
         return text
     return text.partition(CLOSE)[2].lstrip("\n")
+
+
+def without_calls(text: str) -> str:
+    """The text without the calls in it."""
+    if FENCE not in text:
+        return text
+    return _BLOCK.sub(lambda found: "" if found[1] == CALL and _call(found[2]) else found[0], text).rstrip("\n")
+
+
+def with_calls(text: str, calls: Sequence[ToolCall]) -> str:
+    """A text as it was before `without_calls`."""
+    return "\n\n".join(filter(None, (text, "\n".join(map(written, calls)))))
 
 
 def block(kind: str, text: str) -> str:

@@ -31,6 +31,7 @@ from engine.generation.messages import (
     Tool,
     ToolCall,
 )
+from engine.generation.turns import with_calls, without_calls
 from engine.hardware.computer import Computer
 from engine.library.dials import in_words as dial_in_words
 from engine.library.entries import (
@@ -65,6 +66,7 @@ from engine.protocol.library_commands import *
 from engine.protocol.recording_commands import *
 from engine.protocol.server_commands import *
 from engine.protocol.team_commands import *
+from engine.protocol.tool_commands import *
 from engine.teams.definition import (
     FINISH,
     MESSAGE,
@@ -78,3 +80,8 @@ from engine.teams.definition import (
 )
 from engine.teams.definition import PREFIX as TEAM_PREFIX
 from engine.teams.language import LANGUAGES
+from engine.toolservers.definition import FAILED as TOOLS_FAILED
+from engine.toolservers.definition import OFF as TOOLS_OFF
+from engine.toolservers.definition import READY as TOOLS_READY
+from engine.toolservers.definition import STARTING as TOOLS_STARTING
+from engine.toolservers.definition import ToolResult, ToolServer, ToolServerCard

@@ -62,7 +62,7 @@ class MessagesBody(OpenRequest):
         for each in self.messages:
             messages += _messages(each)
         tools = tuple(tool(t.name, t.description, t.input_schema) for t in self.tools or ())
-        options = AnswerOptions(tools, _choice(self.tool_choice), whole=True)
+        options = AnswerOptions(tools=tools, tool_choice=_choice(self.tool_choice), whole=True)
         sampling = sampling_of(
             temperature=self.temperature, top_p=self.top_p, top_k=self.top_k, max_tokens=self.max_tokens
         )

@@ -74,7 +74,7 @@ class OllamaChatBody(OllamaBody):
     def wanted(self) -> AnswerRequest:
         """As the engine is asked. Raises RequestRefused."""
         sampling, stop = self.sampling()
-        options = AnswerOptions(tools_of(self.tools), json=self.wanted_schema(), whole=True)
+        options = AnswerOptions(tools=tools_of(self.tools), json=self.wanted_schema(), whole=True)
         messages = tuple(_message(each) for each in self.messages)
         return AnswerRequest(
             model=self.model, messages=messages, sampling=sampling, stop=stop, thinking=self.think, options=options

@@ -54,8 +54,8 @@ class ChatBody(AnswerBody):
         """As the engine is asked. Raises RequestRefused."""
         self.refuse_unsupported()
         options = AnswerOptions(
-            tools_of(self.tools), choice_of(self.tool_choice), schema_of(self.response_format),
-            (self.top_logprobs or 0) if self.logprobs else None, whole=True,
+            tools=tools_of(self.tools), tool_choice=choice_of(self.tool_choice), json=schema_of(self.response_format),
+            logprobs=(self.top_logprobs or 0) if self.logprobs else None, whole=True,
         )  # fmt: skip
         sampling = sampling_of(
             temperature=self.temperature, top_p=self.top_p, top_k=self.top_k, min_p=self.min_p,

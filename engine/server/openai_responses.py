@@ -86,7 +86,9 @@ class ResponsesBody(OpenRequest):
         tools = tuple(each.offered() for each in self.tools or ())
         schema = schema_of(self.text.format if self.text is not None else None)
         logprobs = (self.top_logprobs or 0) if self.logprobs else None
-        options = AnswerOptions(tools, choice_of(self.tool_choice), schema, logprobs, whole=True)
+        options = AnswerOptions(
+            tools=tools, tool_choice=choice_of(self.tool_choice), json=schema, logprobs=logprobs, whole=True
+        )  # fmt: skip
         sampling = sampling_of(temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_output_tokens)
         thinking = thinking_of(self.reasoning.effort if self.reasoning is not None else None)
         return AnswerRequest(

@@ -27,6 +27,7 @@ from engine.service.open_model import OpenModel
 from engine.service.recordings import RECORDING, REPLAYING, Recordings
 from engine.service.request_queue import RequestQueue
 from engine.service.teams import TEAMS, TeamAnswer
+from engine.service.tools import ToolServers
 from engine.service.transfers import TRANSFERS, Transfers
 from engine.teams.definition import PREFIX as TEAM
 from engine.translatable import Translatable, msg
@@ -88,16 +89,16 @@ class Service:
         self._lowerer = Lowerer(self._borrow, self._close_for)
         self._hub_worker = HubWorker(self._emit)
         self._transfers = Transfers(self._emit, self._hub_worker.hub)
-        self._endpoints = Endpoints(self._emit)
+        self._endpoints, self._tools = Endpoints(self._emit), ToolServers(self._emit)
         self._hub = CommandWorker("hub", self._hub_worker.do, self._emit, needs=NEEDS)
         self._catalogue = CommandWorker("catalogue", self._look_up, self._emit, needs=NEEDS)
         self._documents, self._passages = documents.workers(self._emit, lambda: self.session, self._is_answering)
         self._recordings = Recordings()
         self._replays = CommandWorker("replays", self._replay, self._emit, needs=NEEDS)
         # What Stop stops, and what ends first; the model last, as others borrow it.
-        self._workers: tuple[CommandWorker | Endpoints, ...] = (
-            self._hub, self._catalogue, self._endpoints, self._replays, self._library, self._documents, self._passages,
-            self._model,
+        self._workers: tuple[CommandWorker | Endpoints | ToolServers, ...] = (
+            self._hub, self._catalogue, self._endpoints, self._tools, self._replays, self._library, self._documents,
+            self._passages, self._model,
         )  # fmt: skip
         self._halt = CommandWorker("stop", self._on_stop, self._emit)
         light = (protocol.Watch, protocol.Shutdown)
@@ -107,10 +108,7 @@ class Service:
         )  # fmt: skip
         self._routes: tuple[tuple[CommandWorker, tuple[type[protocol.Command], ...]], ...] = (
             (self._halt, (protocol.Stop, protocol.Ping)),
-            (
-                self._control,
-                (protocol.ListModels, protocol.CountTokens, protocol.RecommendSettings, *light, *QUICK),
-            ),
+            (self._control, (protocol.ListModels, protocol.CountTokens, protocol.RecommendSettings, *light, *QUICK)),
             (self._control, (*TRANSFERS, *TEAMS, *RECORDING)),
             (self._replays, REPLAYING),
             (self._library, LONG),
@@ -130,7 +128,7 @@ class Service:
         if isinstance(command, protocol.LoadModel):
             model_files.PROCESS.warm()  # it starts while this one imports what it needs
         routed = (worker for worker, kinds in self._routes if isinstance(command, kinds))
-        worker = self._endpoints.worker(command) or next(routed, None)
+        worker = self._endpoints.worker(command) or self._tools.worker(command) or next(routed, None)
         if worker is None:
             raise TypeError(f"not a command of the engine: {command!r}")
         worker.put(command)
@@ -221,6 +219,8 @@ class Service:
         if "model_folders" in changes:
             folders.choose(str(changes["model_folders"]))
         now = settings_file.change({name: value for name, value in changes.items() if name != "model_folders"})
+        if "offline" in changes:
+            self._tools.look_again()
         if now["offline"]:
             self._hub_worker.go_offline()
             self._transfers.go_offline()

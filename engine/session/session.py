@@ -102,6 +102,7 @@ class Session(LoadedModel):
             loaded=True,
             thinking=chat.levels,
             plain_thinking=chat.plain_thinking,
+            calls_tools=chat.rendering.calls_tools,
             calibration=dials.at(store.path, self.low),
         )
         self.on_notice: Callable[[Translatable], None] = lambda notice: None

@@ -578,6 +578,16 @@
         </message>
         <message>
             <location filename="../../app/chat/running_answers.py"></location>
+            <source>Running {tool}…  ·  {waited}  ·  Esc to stop</source>
+            <translation>正在运行 {tool}…  ·  {waited}  ·  按 Esc 停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
+            <source>Waiting for your permission  ·  Esc to stop</source>
+            <translation>等待你的许可  ·  按 Esc 停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/running_answers.py"></location>
             <source>{rate} tok/s</source>
             <translation>{rate} 词元/秒</translation>
         </message>
@@ -895,6 +905,11 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
+            <source>Tools</source>
+            <translation>工具</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer.py"></location>
             <source>Click to preview the text</source>
             <translation>点按预览文本</translation>
         </message>
@@ -1194,6 +1209,50 @@
             <location filename="../../app/controllers/storage_controller.py"></location>
             <source>Attached: {names}</source>
             <translation>附件：{names}</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/tool_chooser.py"></location>
+            <source>Teams don't use tools</source>
+            <translation>团队不使用工具</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/tool_chooser.py"></location>
+            <source>{model} can't use tools: its family has no form for tool calls</source>
+            <translation>{model} 不能使用工具：该系列没有工具调用的格式</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/tool_chooser.py"></location>
+            <source>Tools would fill this model's context. Turn some off.</source>
+            <translation>工具会占满此模型的上下文。请关闭一些工具。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/controllers/tool_chooser.py"></location>
+            <source>%n tools for this chat</source>
+            <translation>
+                <numerusform>此对话可用 %n 个工具</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/controllers/tool_chooser.py"></location>
+            <source>%n tools</source>
+            <translation>
+                <numerusform>%n 个工具</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/tool_chooser.py"></location>
+            <source>not connected</source>
+            <translation>未连接</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/tool_chooser.py"></location>
+            <source>Only the first {count} tools are used</source>
+            <translation>只使用前 {count} 个工具</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/tool_chooser.py"></location>
+            <source>Manage tools…</source>
+            <translation>管理工具…</translation>
         </message>
         <message>
             <location filename="../../app/controllers/transfer_controller.py"></location>
@@ -3645,11 +3704,6 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>not connected</source>
-            <translation>未连接</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/pages.py"></location>
             <source>Models and network</source>
             <translation>模型与网络</translation>
         </message>
@@ -3701,6 +3755,31 @@
             <location filename="../../app/settings/pages.py"></location>
             <source>{name} (missing)</source>
             <translation>{name}（缺失）</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pasted_servers.py"></location>
+            <source> (line {line})</source>
+            <translation>（第 {line} 行）</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pasted_servers.py"></location>
+            <source>This isn't valid JSON{where}.</source>
+            <translation>这不是有效的 JSON{where}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pasted_servers.py"></location>
+            <source>There is no “mcpServers” with servers in it.</source>
+            <translation>没有包含服务器的“mcpServers”。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pasted_servers.py"></location>
+            <source>{name} has neither a “command” nor a “url”.</source>
+            <translation>{name} 既没有“command”也没有“url”。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pasted_servers.py"></location>
+            <source>The “args” of {name} must be a list, its “env” and “headers” names with values.</source>
+            <translation>{name} 的“args”必须是列表，“env”和“headers”必须是名称和值。</translation>
         </message>
         <message>
             <location filename="../../app/settings/preferences.py"></location>
@@ -4103,6 +4182,158 @@
             <location filename="../../app/settings/style_dialog.py"></location>
             <source>Delete preset {name}?</source>
             <translation>删除预设“{name}”？</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Value</source>
+            <translation>值</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Secret</source>
+            <translation>机密</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Kept in the system's keyring and never shown</source>
+            <translation>保存在系统密钥环中，从不显示</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Remove this value</source>
+            <translation>移除此值</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Edit tool server</source>
+            <translation>编辑工具服务器</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Add tool server</source>
+            <translation>添加工具服务器</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Files</source>
+            <translation>文件</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Program on this computer (stdio)</source>
+            <translation>这台电脑上的程序（stdio）</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Address (HTTP)</source>
+            <translation>地址（HTTP）</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Type</source>
+            <translation>类型</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Command</source>
+            <translation>命令</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Arguments, one per line</source>
+            <translation>参数，每行一个</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>A program runs with your rights. Add only servers that you trust.</source>
+            <translation>程序以你的权限运行。请只添加你信任的服务器。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Environment variables</source>
+            <translation>环境变量</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Headers</source>
+            <translation>请求头</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Add variable</source>
+            <translation>添加变量</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Add header</source>
+            <translation>添加请求头</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Leaves this computer: sent to {host}</source>
+            <translation>已离开这台电脑：发送至 {host}</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Import tool servers</source>
+            <translation>导入工具服务器</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>JSON</source>
+            <translation>JSON</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tool_editor.py"></location>
+            <source>Paste the JSON that other apps use. Values named like a key or token go into the system's keyring.</source>
+            <translation>粘贴其他应用使用的 JSON。名称像密钥或令牌的值会保存到系统密钥环中。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tools_page.py"></location>
+            <source>Restart</source>
+            <translation>重新启动</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tools_page.py"></location>
+            <source>Ask again</source>
+            <translation>重新询问</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tools_page.py"></location>
+            <source>, </source>
+            <comment>between the names of a list</comment>
+            <translation>、</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tools_page.py"></location>
+            <source>Always allowed: {names}</source>
+            <translation>始终允许：{names}</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tools_page.py"></location>
+            <source>Tool servers (MCP) let models read files, search and more. Nothing runs until you allow it.</source>
+            <translation>工具服务器（MCP）让模型可以读取文件、搜索等。未经你允许，什么都不会运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tools_page.py"></location>
+            <source>tools mcp servers model context protocol functions plugins</source>
+            <comment>words of the search</comment>
+            <translation>工具 mcp 服务器 模型上下文协议 函数 插件</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tools_page.py"></location>
+            <source>Add server…</source>
+            <translation>添加服务器…</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tools_page.py"></location>
+            <source>Import JSON…</source>
+            <translation>导入 JSON…</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/tools_page.py"></location>
+            <source>No tool servers yet</source>
+            <translation>还没有工具服务器</translation>
         </message>
         <message>
             <location filename="../../app/setup/page.py"></location>
@@ -5216,6 +5447,21 @@
             <translation>2 位</translation>
         </message>
         <message>
+            <location filename="../../app/tool_servers.py"></location>
+            <source>Connected, {tools}: {names}</source>
+            <translation>已连接，{tools}：{names}</translation>
+        </message>
+        <message>
+            <location filename="../../app/tool_servers.py"></location>
+            <source>Change the server or start it again.</source>
+            <translation>请更改服务器或重新启动它。</translation>
+        </message>
+        <message>
+            <location filename="../../app/tool_servers.py"></location>
+            <source>Not connected</source>
+            <translation>未连接</translation>
+        </message>
+        <message>
             <location filename="../../app/transcript/details.py"></location>
             <source>Answer details</source>
             <translation>回答详情</translation>
@@ -5277,6 +5523,11 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
+            <source>Many tool calls in a row. Continue to allow more.</source>
+            <translation>连续多次调用工具。点击“继续”可允许更多调用。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
             <source>Stopped. The engine didn't respond and was restarted.</source>
             <translation>已停止。引擎没有响应，已重新启动。</translation>
         </message>
@@ -5297,11 +5548,6 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Leaves this computer: sent to {host}</source>
-            <translation>已离开这台电脑：发送至 {host}</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/notes.py"></location>
             <source>Messages above are outside the context</source>
             <translation>以上消息已不在上下文中</translation>
         </message>
@@ -5311,12 +5557,6 @@
             <translation>
                 <numerusform>上下文已满：略去较早的 {count:,} 条消息</numerusform>
             </translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/notes.py"></location>
-            <source>, </source>
-            <comment>between the names of a list</comment>
-            <translation>、</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -5568,6 +5808,71 @@
             <location filename="../../app/transcript/steps.py"></location>
             <source>lines {first}–{last}</source>
             <translation>第 {first}–{last} 行</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Running</source>
+            <translation>正在运行</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Waiting for your permission</source>
+            <translation>等待你的许可</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Denied</source>
+            <translation>已拒绝</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Interrupted</source>
+            <translation>已中断</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Allow once</source>
+            <translation>允许一次</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Allow for this chat</source>
+            <translation>在此对话中允许</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Always allow</source>
+            <translation>始终允许</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Deny</source>
+            <translation>拒绝</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Arguments</source>
+            <translation>参数</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Result</source>
+            <translation>结果</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Allow {server} to run {tool}?</source>
+            <translation>允许 {server} 运行 {tool}？</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Nothing runs until you allow it.</source>
+            <translation>未经你允许，什么都不会运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>Tool calls</source>
+            <translation>工具调用</translation>
         </message>
         <message>
             <location filename="../../app/transcript/view.py"></location>
@@ -11038,6 +11343,111 @@
             <location filename="../../engine/teams/folder.py"></location>
             <source>There are {most} teams already.</source>
             <translation>已有 {most} 个团队。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/connections.py"></location>
+            <source>Offline mode is on, and this server is on another computer.</source>
+            <translation>离线模式已开启，而此服务器在另一台电脑上。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/connections.py"></location>
+            <source>The server has ended.</source>
+            <translation>服务器已结束。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/connections.py"></location>
+            <source>The server sent a message without end.</source>
+            <translation>服务器发送了没有结尾的消息。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/connections.py"></location>
+            <source>Tools that can't be used: {count}.</source>
+            <translation>无法使用的工具：{count} 个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/connections.py"></location>
+            <source>The tool server {name} isn't running.</source>
+            <translation>工具服务器 {name} 没有运行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/connections.py"></location>
+            <source>The settings say what is wrong.</source>
+            <translation>原因见设置。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/connections.py"></location>
+            <source>The tool didn't answer in time.</source>
+            <translation>工具没有及时回应。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/connections.py"></location>
+            <source>The tool server {name} ended during the call.</source>
+            <translation>工具服务器 {name} 在调用期间结束了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/connections.py"></location>
+            <source>The server didn't answer within {seconds} s.</source>
+            <translation>服务器在 {seconds} 秒内没有回应。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/connections.py"></location>
+            <source>There is no program {command}.</source>
+            <translation>没有程序 {command}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/connections.py"></location>
+            <source>Can't reach {url}.</source>
+            <translation>无法连接 {url}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/connections.py"></location>
+            <source>The server failed: {why}</source>
+            <translation>服务器出错：{why}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/definition.py"></location>
+            <source>A tool server needs a name of at most {most} characters.</source>
+            <translation>工具服务器需要一个名称，最多 {most} 个字符。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/definition.py"></location>
+            <source>A tool server needs either a command or an address.</source>
+            <translation>工具服务器需要一个命令或一个地址。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/definition.py"></location>
+            <source>The command, its arguments or its variables are too long.</source>
+            <translation>命令、参数或变量太长。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/definition.py"></location>
+            <source>{name} can't be the name of a variable or a header.</source>
+            <translation>{name} 不能作为变量或请求头的名称。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/definition.py"></location>
+            <source>The value of {name} has characters that no header can have.</source>
+            <translation>{name} 的值含有请求头不允许的字符。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/folder.py"></location>
+            <source>Delete it and add your tool servers again.</source>
+            <translation>请删除它，并重新添加工具服务器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/folder.py"></location>
+            <source>There is no tool server called {name}.</source>
+            <translation>没有名为 {name} 的工具服务器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/folder.py"></location>
+            <source>There is a tool server named {name} already.</source>
+            <translation>已有名为 {name} 的工具服务器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/toolservers/folder.py"></location>
+            <source>There are {most} tool servers already.</source>
+            <translation>已有 {most} 个工具服务器。</translation>
         </message>
         <message>
             <location filename="../../engine/tracing/recorder.py"></location>

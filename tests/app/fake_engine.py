@@ -134,6 +134,9 @@ class FakeEngine:
         self.cards: tuple[protocol.ModelCard, ...] = (BUILTIN, LARGE)
         self.teams: tuple[protocol.TeamCard, ...] = ()
         self.endpoints: tuple[protocol.EndpointCard, ...] = ()
+        self.tool_servers: tuple[protocol.ToolServerCard, ...] = ()
+        self.calls: Callable[[tuple[protocol.Message, ...]], tuple[protocol.ToolCall, ...]] = lambda messages: ()
+        self.tool: Callable[[protocol.CallTool], protocol.ToolResult] = lambda call: protocol.ToolResult("done")
         self.script: Callable[[tuple[protocol.Message, ...]], str] = lambda messages: SENTENCE * 3
         self.fail: dict[type[protocol.Command], protocol.Failed] = {}
         self.received: list[protocol.Command] = []
@@ -206,6 +209,12 @@ class FakeEngine:
             return protocol.Done(command.id, self.teams)
         if isinstance(command, protocol.ListEndpoints):
             return protocol.Done(command.id, self.endpoints)
+        if isinstance(command, protocol.ListToolServers):
+            return protocol.Done(command.id, self.tool_servers)
+        if isinstance(command, protocol.CallTool):
+            return protocol.Done(command.id, self.tool(command))
+        if isinstance(command, protocol.AllowTool):
+            return protocol.Done(command.id)
         if isinstance(command, protocol.LoadModel):
             return self._load(command)
         if isinstance(command, protocol.ImportModel):
@@ -437,6 +446,7 @@ class FakeEngine:
             precision={k: c[k] for k in ("8", "4", "2", "skipped")},
             peak_rss=900_000_000,
             thinking_seconds=self.thinking_seconds,
+            calls=self.calls(messages) if isinstance(command, protocol.Generate) and command.options.tools else (),
         )
         self._on_event(self.snapshot(False))
         return (protocol.Cancelled if finish == "cancelled" else protocol.Done)(command.id, stats)
