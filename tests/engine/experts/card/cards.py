@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -50,11 +51,14 @@ def beside(
     eagerness: float = 0.3,
     simulated: SimulatedDriver | None = None,
 ) -> Iterator[Beside]:
-    """A runtime over the store with room for so many experts in memory and on a card whose rates stay what they are."""
+    """A runtime over the store with room for so many experts in memory and on a card whose rates stay what they are.
+
+    Experts are exchanged for any difference in their uses, so that much comes and goes within few tokens.
+    """
     nbytes = SPEC.layout.bytes_for(8)
     simulated = simulated or SimulatedDriver(seed, TOTAL, compiler, eagerness=eagerness)
-    learn, measured = split.LEARN, card_proof.measure_rates
-    split.LEARN, card_proof.measure_rates = 0.0, lambda *args: rates
+    learn, chance, measured = split.LEARN, split.CHANCE, card_proof.measure_rates
+    split.LEARN, split.CHANCE, card_proof.measure_rates = 0.0, 0.0, lambda *args: rates
     try:
         with Store.open(path) as store:
             runtime = open_runtime(store, Activation(), int(experts * nbytes), readers=1, threads=1)
@@ -67,7 +71,14 @@ def beside(
             finally:
                 runtime.close()
     finally:
-        split.LEARN, card_proof.measure_rates = learn, measured
+        split.LEARN, split.CHANCE, card_proof.measure_rates = learn, chance, measured
+
+
+def settle(card: CardMode) -> None:
+    """Wait for what the courier brings."""
+    while card.held.beside:
+        card.held.commit()
+        time.sleep(0)
 
 
 class Said(Predictor):
