@@ -31,7 +31,7 @@ class Parcel:
 
 
 class Courier:
-    """Brings parcels one after the other. rate: bytes a second, as seen.
+    """Brings parcels one after the other. rate: bytes a second, as seen. waiting: those that it has not begun.
 
     For the thread that runs the model. The thread of its own begins with the first parcel.
     """
@@ -39,7 +39,7 @@ class Courier:
     def __init__(self, device: CardDevice, ring: PinnedRing) -> None:
         self._device, self._ring = device, ring
         self.rate = RATE
-        self._waiting: deque[Parcel] = deque()
+        self.waiting: deque[Parcel] = deque()
         self._changed = threading.Condition()
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -57,7 +57,7 @@ class Courier:
     def submit(self, parcel: Parcel) -> None:
         """Bring it, behind those that were submitted before."""
         with self._changed:
-            self._waiting.append(parcel)
+            self.waiting.append(parcel)
             self._changed.notify()
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="card-courier", daemon=True)
@@ -66,25 +66,25 @@ class Courier:
     def give_up(self, parcel: Parcel) -> bool:
         """Leave it; False: it is on its way already, or there."""
         with self._changed:
-            if parcel not in self._waiting:
+            if parcel not in self.waiting:
                 return False
-            self._waiting.remove(parcel)
+            self.waiting.remove(parcel)
             return True
 
     def close(self) -> None:
         """Bring nothing more; what is on its way ends first. Safe to call twice."""
         with self._changed:
             self._closed = True
-            while self._waiting:
-                self._waiting.popleft().ended.set()
+            while self.waiting:
+                self.waiting.popleft().ended.set()
             self._changed.notify()
         if self._thread is not None:
             self._thread.join()
 
     def _next(self) -> Parcel | None:
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._waiting)
-            return None if self._closed else self._waiting.popleft()
+            self._changed.wait_for(lambda: self._closed or self.waiting)
+            return None if self._closed else self.waiting.popleft()
 
     def _run(self) -> None:
         while (parcel := self._next()) is not None:

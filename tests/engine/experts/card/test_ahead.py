@@ -157,7 +157,7 @@ def test_what_waits_for_its_turn_is_left_where_it_is(
         prefetch = warmed(both, truth)
         held, ahead = both.card.held, both.card.assistant.ahead
         run(both, range(2))
-        queued = held.courier._waiting
+        queued = held.courier.waiting
         monkeypatch.setattr(held.courier, "submit", queued.append)  # its thread is busy with something else
         ahead.begin()
         before, used = prefetch.stats, held.nbytes
