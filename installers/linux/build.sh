@@ -128,6 +128,8 @@ lines=@LINES@
 want=$sha
 have=\$(tail -n +\$((lines + 1)) "\$file" | sha256sum | cut -d' ' -f1)
 [ "\$have" = "\$want" ] || { echo "This file is damaged: download it again." >&2; exit 1; }
+command -v xz >/dev/null || python3 -I -c 'import lzma' 2>/dev/null ||
+    { echo "Unpacking needs the program xz, or Python 3.11 to 3.13. Install xz-utils or python3." >&2; exit 1; }
 folder=\$(mktemp -d "\${TMPDIR:-/tmp}/underhill.XXXXXX")
 trap 'rm -rf "\$folder"' EXIT
 trap 'exit 130' INT TERM
