@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from engine import limits
@@ -55,6 +56,7 @@ def save(server: ToolServer, replacing: str = "", secrets: Mapping[str, str] | N
     """Keep a server. replacing: id of the one it was; '' for a new one. secrets: values of the secret variables.
 
     One that is not among them keeps its value, unless the program or the address is another; so does what is allowed.
+    Another program has another id, too, since chats keep by it what they may call unasked.
 
     Raises UnderhillError: BAD_REQUEST, also where another has the name; DISK_FULL, DISK_ERROR.
     """
@@ -73,11 +75,13 @@ def save(server: ToolServer, replacing: str = "", secrets: Mapping[str, str] | N
     before = next((card for card in known if card.id == replacing), None)
     same = before is not None and _same(before.server, server)
     card = ToolServerCard(
-        id=before.id if before is not None else _new_id(server.name, {card.id for card in known}), server=server,
+        id=before.id if same and before is not None else _new_id(server.name), server=server,
         allowed=before.allowed if same and before is not None else (),
     )  # fmt: skip
-    _keep_secrets(card, before, same, secrets or {})
-    _write([card if each.id == card.id else each for each in known] if before is not None else [*known, card])
+    _keep_secrets(card, before if same else None, secrets or {})
+    if before is not None and not same and before.server.secrets:
+        keyring_secret.keep(before.account, "")
+    _write([card if each.id == replacing else each for each in known] if before is not None else [*known, card])
     return card
 
 
@@ -114,15 +118,15 @@ def _secrets(card: ToolServerCard) -> dict[str, str]:
         return {}
 
 
-def _keep_secrets(card: ToolServerCard, before: ToolServerCard | None, same: bool, given: Mapping[str, str]) -> None:
-    """Bring the keyring up to date; it is not asked where there is no secret."""
+def _keep_secrets(card: ToolServerCard, before: ToolServerCard | None, given: Mapping[str, str]) -> None:
+    """Bring the keyring up to date; it is not asked where there is no secret. before: the same program's."""
     check_variables(given.items(), headers=bool(card.server.url))
     had = before is not None and bool(before.server.secrets)
     if not card.server.secrets and not had:
         return
-    old = _secrets(card) if had and same else {}
+    old = _secrets(card) if had else {}
     new = {name: given.get(name, old.get(name, "")) for name in card.server.secrets}
-    if old != new or not same:
+    if old != new or not had:
         kept = {name: value for name, value in new.items() if value}
         keyring_secret.keep(card.account, json.dumps(kept, ensure_ascii=True) if kept else "")
 
@@ -139,9 +143,6 @@ def _write(cards: list[ToolServerCard]) -> None:
         replace_file(file(), json.dumps(found, ensure_ascii=False, indent=1).encode())
 
 
-def _new_id(name: str, taken: set[str]) -> str:
-    first = team_id(name)[:40] or "server"
-    number, made = 2, first
-    while made in taken:
-        made, number = f"{first}-{number}", number + 1
-    return made
+def _new_id(name: str) -> str:
+    """One that no server has or had: chats remember deleted ones."""
+    return f"{team_id(name)[:40] or 'server'}-{token_hex(4)}"

@@ -18,6 +18,7 @@ from app.application import Application
 from app.export import export_chats
 from app.export.chat_file import chats
 from app.settings.tool_editor import PasteDialog, ToolServerEditor
+from app.settings.tools_page import ServerRow
 from app.storage.records import ASKED, DENIED, DONE, FAILED, RUNNING, STOPPED, StoredMessage
 from app.tool_servers import offered, too_long
 from app.transcript.tools import ToolStrip
@@ -291,6 +292,11 @@ def test_servers_are_added_changed_and_deleted(
     qtbot.waitUntil(lambda: underhill.models.state == backend.READY, timeout=1000 * LONGEST)
     dialog = underhill.window.settings.open()
     page = dialog.tools
+
+    def row() -> ServerRow:
+        (only,) = page.rows.values()
+        return only
+
     editor = page.edit(None)
     editor.save()
     qtbot.waitUntil(lambda: "needs a name" in editor.state.text())
@@ -303,21 +309,21 @@ def test_servers_are_added_changed_and_deleted(
         underhill.models.link.request(network.take, pytest.fail, protocol.KeepSettings, {"offline": True})
     editor.save()
     qtbot.waitUntil(lambda: not page.findChildren(ToolServerEditor))
-    qtbot.waitUntil(lambda: bool(page.rows) and "Offline mode is on" in page.rows["far"].state.text())
-    assert page.rows["far"].far.isVisibleTo(page.rows["far"])
-    editor = page.edit(page.rows["far"].card)
+    qtbot.waitUntil(lambda: bool(page.rows) and "Offline mode is on" in row().state.text())
+    assert row().far.isVisibleTo(row())
+    editor = page.edit(row().card)
     editor.kind.setCurrentIndex(0)
     editor.command.setText(sys.executable)
     editor.args.setPlainText(f"{notes.with_name('notes.py')}\n{notes}")
     editor.save()
-    qtbot.waitUntil(lambda: "Connected, 4 tools: read" in page.rows["far"].state.text())
-    page.rows["far"].switch.click()
-    qtbot.waitUntil(lambda: page.rows["far"].state.text() == "Off")
-    page.rows["far"].delete.click()
+    qtbot.waitUntil(lambda: bool(page.rows) and "Connected, 4 tools: read" in row().state.text())
+    row().switch.click()
+    qtbot.waitUntil(lambda: row().state.text() == "Off")
+    row().delete.click()
     qtbot.waitUntil(lambda: not page.rows)
     (undo,) = [b for b in underhill.window.toast.findChildren(QPushButton) if b.text() == "Undo"]
     undo.click()
-    qtbot.waitUntil(lambda: list(page.rows) == ["far"])
+    qtbot.waitUntil(lambda: [each.name.text() for each in page.rows.values()] == ["Far"])
 
 
 def test_the_button_says_why_there_are_no_tools(launch: Callable[..., Application], qtbot: QtBot) -> None:

@@ -109,26 +109,29 @@ def test_tools_are_listed_and_called(desk: Desk, tmp_path: Path) -> None:
     card = state(desk, TOOLS_READY)
     assert [tool.name for tool in card.tools] == ["add", "environment", "long", "endless", "hang", "die"]
     assert card.tools[0].description == "Add two numbers."
-    assert desk.result(CallTool, "demo", "add", {"a": 2, "b": 3}) == ToolResult("5")
-    assert desk.result(CallTool, "demo", "add", {"a": "two"}).failed
-    assert desk.result(CallTool, "demo", "environment", {"name": "GIVEN"}).text == "yes"
-    assert desk.result(CallTool, "demo", "environment", {"name": "SECRET_OF_MINE"}).text == "nothing"
-    cut = desk.result(CallTool, "demo", "long").text
+    assert desk.result(CallTool, folder.servers()[0].id, "add", {"a": 2, "b": 3}) == ToolResult("5")
+    assert desk.result(CallTool, folder.servers()[0].id, "add", {"a": "two"}).failed
+    assert desk.result(CallTool, folder.servers()[0].id, "environment", {"name": "GIVEN"}).text == "yes"
+    assert desk.result(CallTool, folder.servers()[0].id, "environment", {"name": "SECRET_OF_MINE"}).text == "nothing"
+    cut = desk.result(CallTool, folder.servers()[0].id, "long").text
     assert len(cut) < limits.TOOL_RESULT + 100
     assert cut.endswith("[cut: 200,000 characters]")
-    desk.result(SaveToolServer, demo(tmp_path, enabled=False), "demo")
+    desk.result(SaveToolServer, demo(tmp_path, enabled=False), folder.servers()[0].id)
     assert desk.result(ListToolServers)[0].state == TOOLS_OFF
-    off = desk.wait(desk.send(CallTool, "demo", "add", {"a": 2, "b": 3}))
+    off = desk.wait(desk.send(CallTool, folder.servers()[0].id, "add", {"a": 2, "b": 3}))
     assert isinstance(off, Failed)
     assert off.kind is Kind.NOT_FOUND
-    assert desk.result(DeleteToolServer, "demo").name == "Demo"
+    was = folder.servers()[0].id
+    assert desk.result(DeleteToolServer, was).name == "Demo"
+    assert folder.save(demo(tmp_path, enabled=False)).id != was  # a chat that trusted the one asks for the other
+    folder.delete(folder.servers()[0].id)
     assert desk.result(ListToolServers) == ()
 
 
 def test_a_call_that_hangs_is_stopped_and_its_server_ends_with_the_engine(desk: Desk, tmp_path: Path) -> None:
     desk.result(SaveToolServer, demo(tmp_path))
     state(desk, TOOLS_READY)
-    command = desk.send(CallTool, "demo", "hang")
+    command = desk.send(CallTool, folder.servers()[0].id, "hang")
     pid = tmp_path / "pid"
     while not (pid.exists() and pid.read_text()):
         os.sched_yield()
@@ -145,13 +148,13 @@ def test_a_server_that_dies_or_floods_is_told_and_started_again(desk: Desk, tmp_
     for tool, words in (("die", "has ended"), ("endless", "without end")):
         state(desk, TOOLS_READY, begun)
         before = len(desk.events)
-        ended = desk.wait(desk.send(CallTool, "demo", tool))
+        ended = desk.wait(desk.send(CallTool, folder.servers()[0].id, tool))
         assert isinstance(ended, Failed) or ended.result.failed
         card = state(desk, TOOLS_FAILED, before)
         assert words in card.problem
         assert tool != "die" or "out of ink" in card.said
         begun = len(desk.events)
-        desk.result(RestartToolServer, "demo")
+        desk.result(RestartToolServer, folder.servers()[0].id)
 
 
 def test_secrets_are_in_the_keyring_and_what_is_allowed_goes_with_the_program(
@@ -163,18 +166,21 @@ def test_secrets_are_in_the_keyring_and_what_is_allowed_goes_with_the_program(
     monkeypatch.setattr(keyring, "delete_password", lambda service, account: kept.pop(account))
     desk.result(SaveToolServer, demo(tmp_path, secrets=("TOKEN",)), "", {"TOKEN": "hush hush"})
     state(desk, TOOLS_READY)
-    assert desk.result(CallTool, "demo", "environment", {"name": "TOKEN"}).text == "hush hush"
+    assert desk.result(CallTool, folder.servers()[0].id, "environment", {"name": "TOKEN"}).text == "hush hush"
     assert "hush" not in folder.file().read_text()
-    desk.result(AllowTool, "demo", "add")
+    desk.result(AllowTool, folder.servers()[0].id, "add")
     before = len(desk.events)
-    desk.result(SaveToolServer, demo(tmp_path, name="Other", secrets=("TOKEN",)), "demo")  # nothing is typed again
+    desk.result(
+        SaveToolServer, demo(tmp_path, name="Other", secrets=("TOKEN",)), folder.servers()[0].id
+    )  # nothing is typed again
     assert state(desk, TOOLS_READY, before).allowed == ("add",)
-    assert desk.result(CallTool, "demo", "environment", {"name": "TOKEN"}).text == "hush hush"
-    before = len(desk.events)
+    assert desk.result(CallTool, folder.servers()[0].id, "environment", {"name": "TOKEN"}).text == "hush hush"
+    before, trusted = len(desk.events), folder.servers()[0].id
     args = (*demo(tmp_path).args, "another")
-    desk.result(SaveToolServer, demo(tmp_path, name="Other", args=args, secrets=("TOKEN",)), "demo")
+    desk.result(SaveToolServer, demo(tmp_path, name="Other", args=args, secrets=("TOKEN",)), folder.servers()[0].id)
     assert state(desk, TOOLS_READY, before).allowed == ()
-    assert desk.result(CallTool, "demo", "environment", {"name": "TOKEN"}).text == "nothing"
+    assert folder.servers()[0].id != trusted  # by which chats keep what they may call
+    assert desk.result(CallTool, folder.servers()[0].id, "environment", {"name": "TOKEN"}).text == "nothing"
     assert kept == {}
 
 
