@@ -56,6 +56,7 @@ class Trial:
         self.found: dict[str, Any] = {}
         self._language = {"LANGUAGE": "zh_CN"} if chinese else {}
         self._process: subprocess.Popen[bytes] | None = None
+        self._looking = 0.0  # seconds that pictures have taken
         self._data = system.home_folder / ".local/share/underhill"
 
     def run(self) -> None:
@@ -66,7 +67,7 @@ class Trial:
         self._forget()
         self.found["first start, cold: window"] = self._start()
         self._picture("first")
-        began = time.monotonic()
+        began, self._looking = time.monotonic(), 0.0
         if self.door.is_installer:
             self._get_engine()
         self._first_answer()
@@ -180,13 +181,12 @@ class Trial:
     def _picture(self, name: str) -> None:
         begun = time.monotonic()
         self.screen.save(self.out / f"{name}.png")
-        self._looking = getattr(self, "_looking", 0.0) + time.monotonic() - begun
+        self._looking += time.monotonic() - begun
 
     def _get_engine(self) -> None:
         def ready() -> bool:
             return any(self._data.glob("program/environments/*/complete.json"))
 
-        self._looking = 0.0
         begun = time.monotonic()
         if not self.door.offline:  # a fat one has begun by itself
             self.screen.press("Return")
