@@ -185,7 +185,7 @@ class Trial:
 
     def _get_engine(self) -> None:
         def ready() -> bool:
-            return any(self._data.glob("program/environments/*/complete.json"))
+            return any(self._data.glob("program/environments/[!.]*/complete.json"))
 
         begun = time.monotonic()
         if not self.door.offline:  # a fat one has begun by itself
