@@ -195,7 +195,8 @@ class Trial:
         wait_until(ready, "the engine was not installed", ENGINE)
         self.found["engine"] = time.monotonic() - begun
         engine = str(self._data / "program/environments")
-        self.found["engine MB"] = round(int(call(["du", "-sB1", engine]).split()[0]) / 1e6)
+        said = call(["du", "-sB1", engine], check=False)  # of what is still moved it says that it is gone
+        self.found["engine MB"] = round(int(re.findall(r"^(\d+)\t", said, re.M)[-1]) / 1e6)
         wait_until(lambda: (self._data / "chats.db").exists(), "no main window", 60)
         wait_until(self.screen.has_window, "no main window", 60)
         self.screen.settle(4)
