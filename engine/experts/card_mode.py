@@ -92,6 +92,7 @@ class CardMode:
             "The card %s computes too: %d rows compared, largest difference %.2g; %.0f us an expert here, %.0f there "
             "and %.0f a call; %.1f GB/s to it", self.device.facts.name, self.proof.compared, self.proof.worst,
             self.proof.rates.host * 1e6, self.proof.rates.card * 1e6, self.proof.rates.handover * 1e6,
+            self.held.courier.rate / 1e9,
         )  # fmt: skip
 
     def _look_ahead(self, ptx: bytes, kernels: ExpertKernels) -> LookAhead | None:
