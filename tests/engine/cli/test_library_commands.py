@@ -124,13 +124,13 @@ def test_experts_get_fewer_bits_at_import_and_later_and_have_them_back(
     for name in ("TOKENS", "JUDGED"):
         monkeypatch.setattr(robustness, name, 150)
     whole = found(capsys, "info", "m")["model"]["expert_bytes"]
-    lower = found(capsys, "lower", "m")
+    lower = found(capsys, "lower", "m", "--tolerance", "10")
     assert lower["model"]["name"] == "m"
     assert lower["bytes"] == found(capsys, "info", "m")["model"]["expert_bytes"] < lower["bytes_before"] == whole
     assert found(capsys, "lower", "m", "--restore")["expert_bytes"] == whole
-    code, out, _ = run(capsys, "import", str(MODEL), "--name", "small", "--tolerance", "2")
+    code, out, _ = run(capsys, "import", str(MODEL), "--name", "small", "--tolerance", "10")
     assert code == 0
-    assert "with 2 bits" in out
+    assert "with 2 bits" in out  # of 150 tokens, 15 may come out otherwise
     assert found(capsys, "info", "small")["model"]["expert_bytes"] == lower["bytes"]
     assert run(capsys, "lower", "small")[0] == 2  # has fewer bits already
 
