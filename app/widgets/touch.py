@@ -17,10 +17,20 @@ _FASTEST = 0.5  # metres per second, as Qt has it
 
 
 def scroll_by_touch(area: QAbstractScrollArea) -> None:
-    """Have an area move with a finger, and glide on where motion is not reduced. The mouse does as before."""
+    """Have an area move with a finger, and glide on where motion is not reduced. The mouse does as before.
+
+    Where there is no touch screen nothing is done: Qt gives each area a gesture type of its own, and Python keeps them.
+    """
+    if not has_touch_screen():
+        return
     QScroller.grabGesture(area.viewport(), QScroller.ScrollerGestureType.TouchGesture)
     scroller = QScroller.scroller(area.viewport())
     scroller.stateChanged.connect(partial(_set_gliding, scroller))
+
+
+def has_touch_screen() -> bool:
+    """Whether there is a screen to be touched now."""
+    return any(device.type() == QInputDevice.DeviceType.TouchScreen for device in QInputDevice.devices())
 
 
 def _set_gliding(scroller: QScroller, state: QScroller.State) -> None:
@@ -38,7 +48,7 @@ class FirstTouch(QObject):
     def __init__(self, window: QWindow, theme: Theme) -> None:
         super().__init__(window)
         self._theme = theme
-        if any(device.type() == QInputDevice.DeviceType.TouchScreen for device in QInputDevice.devices()):
+        if has_touch_screen():
             window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

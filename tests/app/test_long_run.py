@@ -12,11 +12,18 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
+from app.widgets import touch
 from tests.app.census import Census, growing, memory_growth
 from tests.app.long_run import ANSWER, Person, fill
 
 pytestmark = pytest.mark.long
 ROUNDS, SWITCHES, WARM = 6, 4, 2
+
+
+@pytest.fixture(autouse=True)
+def no_touch_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one, Python keeps a member of an enumeration for each area that was ever opened; other tests make one."""
+    monkeypatch.setattr(touch, "has_touch_screen", lambda: False)
 
 
 def use(qapp: QApplication, underhill: Application) -> list[Census]:
