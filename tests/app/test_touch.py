@@ -75,7 +75,7 @@ def test_a_finger_scrolls_the_conversation(qtbot: QtBot, launch: Launch, screen:
     for y in range(110, 400, 10):
         QTest.touchEvent(page, screen).move(0, QPoint(200, y), page).commit()
         qtbot.wait(1)
-    assert bar.value() <= before - 200
+    assert bar.value() <= before - 100  # of 280, less what it takes to be no tap
     QTest.touchEvent(page, screen).release(0, QPoint(200, 390), page).commit()
     QScroller.scroller(page).stop()
     assert view.selection.empty  # it did not mark text
