@@ -26,10 +26,11 @@ can_apt() {
 
 apt_install() { # PACKAGE...: by root, on Debian and its kin. False when it did not work
     local options=(-y -q --no-install-recommends --no-upgrade -o DPkg::Lock::Timeout=120)
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get install "${options[@]}" "$@" </dev/null && return
-    apt-get update -q </dev/null # the lists of a fresh system are empty
-    apt-get install "${options[@]}" "$@" </dev/null
+    # Scripts of the system's packages make their files elsewhere than in the environment, which may not be there yet.
+    local apt=(env -u TMPDIR DEBIAN_FRONTEND=noninteractive apt-get)
+    "${apt[@]}" install "${options[@]}" "$@" </dev/null && return
+    "${apt[@]}" update -q </dev/null # the lists of a fresh system are empty
+    "${apt[@]}" install "${options[@]}" "$@" </dev/null
 }
 
 install_hint() { # PACKAGE...: how a person installs these Debian packages, or what they are called elsewhere
