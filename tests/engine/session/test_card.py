@@ -255,10 +255,10 @@ def test_no_order_of_whole_layers_on_the_card_is_wrong(
         most = list(session.runtime.cache.keys)[::2]
         while mode.fill(most):
             pass
-        for ask in (HELLO, AGAIN):
+        for ask in (HELLO, AGAIN, HELLO):
             session.generate(ask, Sampling(temperature=0, max_tokens=6), (), Listener())
             settle(mode)
-        assert mode.ahead.ran > 5  # what the courier brings comes when it comes
+        assert mode.ahead.ran > 10
         assert with_linears.calls["cuGraphLaunch"] > 2
     check_orders([schedule.stream], int(os.environ.get("UNDERHILL_ORDERS", "20")))
     # What these copy is not met before others wait.
