@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +15,10 @@ from engine.experts.card.split import SideRates
 from engine.experts.keys import ExpertKey
 from engine.experts.prefetch.prefetcher import Prefetcher
 from engine.experts.runtime import ExpertRuntime
-from engine.kernels.activation import Activation
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED
 from tests.engine.cuda.stand_in import StandIn
 from tests.engine.experts.card.cards import FAST_CARD, SPEC, Beside, Said, beside, stepped
-from tests.engine.experts.sources import MemorySource, stored
+from tests.engine.experts.sources import MemorySource
 
 LAYERS, EXPERTS, K, TOKENS = (0, 1, 2), 8, 3, 24
 SOURCE = MemorySource(SPEC, layers=LAYERS, experts=EXPERTS)
@@ -37,18 +35,6 @@ def truth(token: int, row: int) -> list[int]:
 
 def lie(token: int, row: int) -> list[int]:
     return [expert for expert in range(EXPERTS) if expert not in truth(token, row)]
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of the source's records."""
-    return stored(SOURCE, tmp_path_factory.mktemp("card") / "store")
-
-
-@pytest.fixture(scope="module")
-def compiler() -> Iterator[StandIn]:
-    with closing(StandIn({SPEC: Activation()})) as made:
-        yield made
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -21,25 +20,13 @@ from engine.kernels.activation import Activation
 from engine.store.reader import Store
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, MIB, OUT_OF_MEMORY, SimulatedDriver, interpreted
 from tests.engine.cuda.stand_in import StandIn
-from tests.engine.experts.card.cards import SPEC, TOTAL, Beside, beside, stepped
-from tests.engine.experts.sources import MemorySource, stored
+from tests.engine.experts.card.cards import SPEC, TOTAL, Beside, beside, settle, stepped
+from tests.engine.experts.sources import MemorySource
 
 LAYERS, EXPERTS, K, STEPS = (0, 1), 8, 3, 60
 SOURCE = MemorySource(SPEC, layers=LAYERS, experts=EXPERTS)
 ROUTING = [SOURCE.routing(1, K, seed) for seed in range(STEPS)]
 CLOSE_TO_THE_CALLS_BIT = 0.0
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of the source's records."""
-    return stored(SOURCE, tmp_path_factory.mktemp("card") / "store")
-
-
-@pytest.fixture(scope="module")
-def compiler() -> Iterator[StandIn]:
-    with closing(StandIn({SPEC: Activation()})) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +92,7 @@ def test_a_full_card_gives_the_place_of_who_is_used_less(path: Path, compiler: S
         for times, chosen in ((12, (0, 1)), (40, (4, 5))):
             for _ in range(times):
                 stepped(both.runtime, 0, x, torch.tensor([chosen]), weights)
-            both.card.device.driver.synchronize(both.card.device.copy)
-            both.card.held.commit()
+                settle(both.card)
             assert {*both.card.held.tiers} == {ExpertKey(0, expert) for expert in chosen}
         nothing_left(both)
 

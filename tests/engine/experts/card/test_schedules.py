@@ -8,15 +8,12 @@ draws so many orders of each mode.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
-from engine.kernels.activation import Activation
 from tests.engine.cuda.command_stream import (
     CommandStream,
     RecordedSchedule,
@@ -27,24 +24,12 @@ from tests.engine.cuda.command_stream import (
 from tests.engine.cuda.simulated_driver import SimulatedDriver
 from tests.engine.cuda.stand_in import StandIn
 from tests.engine.experts.card.cards import SPEC, TOTAL, Said, beside, settle, stepped
-from tests.engine.experts.sources import MemorySource, stored
+from tests.engine.experts.sources import MemorySource
 
 ORDERS = int(os.environ.get("UNDERHILL_ORDERS", "200"))
 LAYERS, K = (0, 1), 3
 MODES = ("cpu-assisted", "gpu", "gpu, ahead")
 SOURCE = MemorySource(SPEC, layers=LAYERS, experts=8)
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of the source's records."""
-    return stored(SOURCE, tmp_path_factory.mktemp("card") / "store")
-
-
-@pytest.fixture(scope="module")
-def compiler() -> Iterator[StandIn]:
-    with closing(StandIn({SPEC: Activation()})) as made:
-        yield made
 
 
 def recorded(path: Path, compiler: StandIn, seed: int, mode: str) -> CommandStream:
