@@ -10,6 +10,7 @@ from engine import protocol
 from engine.endpoints.definition import PREFIX
 from engine.errors import Kind, UnderhillError
 from engine.service.command_worker import CancelledWork, CommandWorker
+from engine.service.named_workers import NamedWorkers
 from engine.translatable import msg
 
 KEPT = (protocol.ListEndpoints, protocol.SaveEndpoint, protocol.DeleteEndpoint)
@@ -30,16 +31,13 @@ def keep(command: protocol.Command) -> Any:
     return folder.endpoints()
 
 
-class Endpoints:
+class Endpoints(NamedWorkers):
     """Answers by endpoints: those of one endpoint one after the other, each endpoint on a thread of its own, so that
     none waits for another or for a model."""
 
     def __init__(self, emit: Emit) -> None:
+        super().__init__(lambda _: CommandWorker("endpoint", self._do, emit, needs=NEEDS))
         self._emit = emit
-        # Guards `_workers` and `_closed`: commands come from any thread.
-        self._lock = threading.Lock()
-        self._workers: dict[str, CommandWorker] = {}
-        self._closed = False
         self._offline = threading.Event()
 
     @staticmethod
@@ -56,33 +54,11 @@ class Endpoints:
         name = _TESTS if isinstance(command, protocol.CheckEndpoint) else _KEPT
         if isinstance(command, protocol.Generate | protocol.GenerateApart):
             name = command.model
-        with self._lock:
-            worker = self._workers.get(name)
-            if worker is None:
-                worker = self._workers[name] = CommandWorker("endpoint", self._do, self._emit, needs=NEEDS)
-                if self._closed:
-                    worker.close()
-            return worker
-
-    def cancel(self, target: str) -> bool:
-        """As of CommandWorker."""
-        return any(worker.cancel(target) for worker in self._all())
+        return self.of(name)
 
     def go_offline(self) -> None:
         """From now on nothing is asked; answers that are under way end."""
         self._offline.set()
-
-    def close(self) -> None:
-        """Cancel everything and take nothing more; `join` waits for the end."""
-        with self._lock:
-            self._closed = True
-        for worker in self._all():
-            worker.close()
-
-    def join(self) -> None:
-        """Wait for the threads to end after `close`."""
-        for worker in self._all():
-            worker.join()
 
     def answer(self, command: protocol.Generate, cancelled: Callable[[], bool], emit: Emit) -> protocol.Stats:
         """Have a command answered on this thread. emit: told of the text. Raises UnderhillError, CancelledWork."""
@@ -151,7 +127,3 @@ class Endpoints:
         raise UnderhillError(
             Kind.OFFLINE, msg("Offline mode is on, and this answer would come from another computer."), problem.action
         )
-
-    def _all(self) -> list[CommandWorker]:
-        with self._lock:
-            return list(self._workers.values())

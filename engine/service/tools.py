@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine import protocol
 from engine.import_lock import ALONE
 from engine.service.command_worker import CancelledWork, CommandWorker
+from engine.service.named_workers import NamedWorkers
 
 if TYPE_CHECKING:
     from engine.toolservers.connections import Connections
@@ -25,30 +25,20 @@ class ToolServers:
 
     def __init__(self, emit: Callable[[protocol.Event], None]) -> None:
         self._emit = emit
-        # Guards `_calling` and `_closed`: commands come from any thread.
-        self._lock = threading.Lock()
         self._connections: Connections | None = None
         self._keeping = CommandWorker("toolservers", self._keep, emit, needs=NEEDS)
-        self._calling: dict[str, CommandWorker] = {}  # by the server's id
-        self._closed = False
+        # By the server's id.
+        self._calling = NamedWorkers(lambda _: CommandWorker("toolcalls", self._call, emit, needs=NEEDS))
 
     def worker(self, command: protocol.Command) -> CommandWorker | None:
         """The thread for a command about tools; None for any other command."""
         if isinstance(command, KEPT):
             return self._keeping
-        if not isinstance(command, protocol.CallTool):
-            return None
-        with self._lock:
-            worker = self._calling.get(command.server)
-            if worker is None:
-                worker = self._calling[command.server] = CommandWorker("toolcalls", self._call, self._emit, needs=NEEDS)
-                if self._closed:
-                    worker.close()
-            return worker
+        return self._calling.of(command.server) if isinstance(command, protocol.CallTool) else None
 
     def cancel(self, target: str) -> bool:
         """As of CommandWorker."""
-        return any(worker.cancel(target) for worker in self._all())
+        return self._keeping.cancel(target) or self._calling.cancel(target)
 
     def look_again(self) -> None:
         """Offline mode is another now."""
@@ -57,21 +47,15 @@ class ToolServers:
 
     def close(self) -> None:
         """Cancel everything and take nothing more; `join` waits for the end."""
-        with self._lock:
-            self._closed = True
-        for worker in self._all():
-            worker.close()
+        self._keeping.close()
+        self._calling.close()
 
     def join(self) -> None:
         """Wait for the threads to end after `close`, and end all servers."""
-        for worker in self._all():
-            worker.join()
+        self._keeping.join()
+        self._calling.join()
         if self._connections is not None:
             self._connections.close()
-
-    def _all(self) -> list[CommandWorker]:
-        with self._lock:
-            return [self._keeping, *self._calling.values()]
 
     def _keep(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         from engine.toolservers import folder
