@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,9 @@ from typing import Any
 from engine import limits
 from engine.endpoints.definition import PREFIX, Endpoint, EndpointCard, as_json, checked
 from engine.errors import Kind, UnderhillError
-from engine.filesystem import replace_file
 from engine.hub import keyring_secret
 from engine.library.home import home
-from engine.regular_file import read_json
-from engine.store.output import writing
+from engine.library.kept_list import read_list, write_list
 from engine.teams.definition import team_id
 from engine.translatable import msg
 
@@ -26,15 +23,7 @@ def file() -> Path:
 
 def endpoints() -> tuple[EndpointCard, ...]:
     """All endpoints, in the order in which they were added. Raises UnderhillError(BROKEN_FILE)."""
-    try:
-        found = read_json(file())
-        return tuple(_card(each) for each in found[: limits.ENDPOINTS])
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValueError, TypeError, LookupError, UnderhillError) as cause:
-        raise UnderhillError(
-            Kind.BROKEN_FILE, msg("{file} is damaged.", file=file()), msg("Delete it and add your endpoints again.")
-        ) from cause
+    return read_list(file(), _card, limits.ENDPOINTS, msg("Delete it and add your endpoints again."))
 
 
 def find(name: str) -> EndpointCard:
@@ -100,10 +89,7 @@ def _card(written: Any) -> EndpointCard:
 
 
 def _write(cards: list[EndpointCard]) -> None:
-    found = [{"id": card.id, **as_json(card.endpoint), "has_key": card.has_key} for card in cards]
-    with writing(file()):
-        file().parent.mkdir(parents=True, exist_ok=True)
-        replace_file(file(), json.dumps(found, ensure_ascii=False, indent=1).encode())
+    write_list(file(), ({"id": card.id, **as_json(card.endpoint), "has_key": card.has_key} for card in cards))
 
 
 def _new_id(name: str, taken: set[str]) -> str:

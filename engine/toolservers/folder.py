@@ -11,11 +11,9 @@ from typing import Any
 
 from engine import limits
 from engine.errors import Kind, UnderhillError
-from engine.filesystem import replace_file
 from engine.hub import keyring_secret
 from engine.library.home import home
-from engine.regular_file import read_json
-from engine.store.output import writing
+from engine.library.kept_list import read_list, write_list
 from engine.teams.definition import team_id
 from engine.toolservers.definition import ToolServer, ToolServerCard, as_json, check_variables, checked, from_json
 from engine.translatable import msg
@@ -28,14 +26,7 @@ def file() -> Path:
 
 def servers() -> tuple[ToolServerCard, ...]:
     """All of them, in the order in which they were added, as if all were off. Raises UnderhillError(BROKEN_FILE)."""
-    try:
-        return tuple(_card(each) for each in read_json(file())[: limits.TOOL_SERVERS])
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, UnderhillError) as cause:
-        raise UnderhillError(
-            Kind.BROKEN_FILE, msg("{file} is damaged.", file=file()), msg("Delete it and add your tool servers again.")
-        ) from cause
+    return read_list(file(), _card, limits.TOOL_SERVERS, msg("Delete it and add your tool servers again."))
 
 
 def find(name: str) -> ToolServerCard:
@@ -137,10 +128,7 @@ def _card(written: Any) -> ToolServerCard:
 
 
 def _write(cards: list[ToolServerCard]) -> None:
-    found = [{"id": card.id, **as_json(card.server), "allowed": list(card.allowed)} for card in cards]
-    with writing(file()):
-        file().parent.mkdir(parents=True, exist_ok=True)
-        replace_file(file(), json.dumps(found, ensure_ascii=False, indent=1).encode())
+    write_list(file(), ({"id": card.id, **as_json(card.server), "allowed": list(card.allowed)} for card in cards))
 
 
 def _new_id(name: str) -> str:

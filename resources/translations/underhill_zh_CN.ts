@@ -6861,11 +6861,6 @@
         </message>
         <message>
             <location filename="../../engine/endpoints/folder.py"></location>
-            <source>{file} is damaged.</source>
-            <translation>{file} 已损坏。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/endpoints/folder.py"></location>
             <source>Delete it and add your endpoints again.</source>
             <translation>删除它，然后重新添加端点。</translation>
         </message>
@@ -9073,6 +9068,11 @@
             <location filename="../../engine/library/import_compatibility.py"></location>
             <source>Dense model. Only Mixture-of-Experts models are supported.</source>
             <translation>稠密模型。只支持混合专家（MoE）模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/kept_list.py"></location>
+            <source>{file} is damaged.</source>
+            <translation>{file} 已损坏。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
