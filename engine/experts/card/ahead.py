@@ -17,7 +17,6 @@ from engine.experts.prefetch.controller import PrefetchController
 from engine.experts.telemetry import PrefetchStats
 
 AT_ONCE = 2  # parcels: one that crosses, and the next; what else is expected can still be left where it is
-MOST_LEASED = 1 / 8  # of the memory that experts have: what is to be copied from there can't make room meanwhile
 LEARN = 0.05  # weight of the last layer in how long one takes
 
 
@@ -98,8 +97,7 @@ class CardAhead:
 
     def _bring(self, key: ExpertKey) -> None:
         held, tier = self._held, full_tier(self._held.spec(key), self._tier())
-        leased = held.beside + held.spec(key).layout.bytes_for(tier)
-        if not held.wanted(key, tier) or not held.in_memory(key, tier) or leased > MOST_LEASED * held.memory:
+        if not held.can_come(key, tier) or not held.can_lend(held.spec(key).layout.bytes_for(tier)):
             return
         try:
             leaves = held.victims(key, tier, (*self._chosen, *self.expected))

@@ -22,6 +22,7 @@ from engine.record.layout import ExpertSpec
 
 ReadParts = Callable[[int, int, Sequence[int], Sequence[memoryview]], None]  # Store.read_parts
 EVERY, DECAY = 64, 0.9  # tokens after which uses count so much less: what was used some 600 tokens ago counts little
+MOST_LENT = 1 / 8  # of the memory that experts have: what the courier copies from there can't make room meanwhile
 # By which an expert whose copy in memory is gone is worth more than its uses: leaving it means to read it from disk.
 ONLY_COPY = 4.0
 
@@ -222,6 +223,14 @@ class CardCache:
     def in_memory(self, key: ExpertKey, tier: int) -> bool:
         """Whether ordinary memory holds it at this tier."""
         return self._cache.tier(key, tier) >= tier
+
+    def can_come(self, key: ExpertKey, tier: int) -> bool:
+        """Whether it could come from ordinary memory now."""
+        return self.wanted(key, tier) and self.in_memory(key, tier)
+
+    def can_lend(self, nbytes: int) -> bool:
+        """Whether memory can do without so many bytes more of its room until the courier has copied them."""
+        return self.beside + nbytes <= MOST_LENT * self.memory
 
     def victims(self, key: ExpertKey, tier: int, staying: Collection[ExpertKey] = ()) -> list[ExpertKey]:
         """Who would leave for it, but for those that stay: none where there is room without that; the one of its size

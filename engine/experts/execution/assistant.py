@@ -12,7 +12,7 @@ from engine.cuda.errors import CardError
 from engine.cuda.expert_kernels import CardWork, ExpertKernels
 from engine.experts.backend import Step
 from engine.experts.cache.resident_table import LayerTable
-from engine.experts.card.ahead import MOST_LEASED, CardAhead
+from engine.experts.card.ahead import CardAhead
 from engine.experts.card.residency import CardCache, CardFullError, ReadParts
 from engine.experts.card.split import SideRates, split, surely_more, worth_bringing
 from engine.experts.execution.requests import Call, ExpertRequest
@@ -233,7 +233,7 @@ class CardAssistant:
         spec = self.held.spec(key)
         tier = full_tier(spec, self._tier())
         nbytes = spec.layout.bytes_for(tier)
-        if self.held.beside or not self.held.wanted(key, tier) or not self.held.in_memory(key, tier):
+        if self.held.beside or not self.held.can_come(key, tier):
             return False
         try:
             leaves = self.held.victims(key, tier)
@@ -247,7 +247,7 @@ class CardAssistant:
                 return False
             for other in leaves:
                 self.held.leave(other)
-        return self.held.bring(key, tier, beside=nbytes <= MOST_LEASED * self.held.memory)
+        return self.held.bring(key, tier, beside=self.held.can_lend(nbytes))
 
     def _cross(self, chosen: Sequence[ExpertKey]) -> None:
         """Have those of a token's experts come that memory has, and wait for them. Raises CardError."""
@@ -255,7 +255,7 @@ class CardAssistant:
             tier = full_tier(self.held.spec(key), self._tier())
             self.held.give_up(key)  # what waits for its turn comes now
             self.held.wait_for_buffer()
-            if not self.held.wanted(key, tier) or not self.held.in_memory(key, tier):
+            if not self.held.can_come(key, tier):
                 continue
             leaves = self._leaving(key, tier, chosen)
             if leaves is None:
