@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from PySide6.QtCore import QObject, QRect, Qt
 from PySide6.QtGui import QAccessible, QTextDocumentFragment
 from PySide6.QtWidgets import QLabel
@@ -16,8 +18,12 @@ def spoken(message: StoredMessage) -> str:
     """A message as it is read out: an answer without its marks."""
     if message.role == "user":
         return tr("You: {text}", text=message.content)
-    plain = QTextDocumentFragment.fromMarkdown(without_thought(message.content)).toPlainText()
-    return tr("Answer: {text}", text=plain)
+    return tr("Answer: {text}", text=_plain(message.content))
+
+
+@lru_cache(maxsize=32)  # more than are in sight: each is asked for whenever the page moves
+def _plain(answer: str) -> str:
+    return QTextDocumentFragment.fromMarkdown(without_thought(answer)).toPlainText()
 
 
 class ReadableMessages(QObject):

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from typing import Literal, get_args
 
 import torch
@@ -392,9 +393,19 @@ def route(
 
 def run_route(op: Op) -> None:
     """Run an op of `route` at once, for as many tokens as its tensors have rows."""
-    library = load_library()
-    library.uh_route.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int32)
-    library.uh_route(ISAS.index(isas()[-1]), op.packed(), op.rows[0].count)
+    _route()(_best_isa(), op.packed(), op.rows[0].count)
+
+
+@lru_cache(maxsize=1)
+def _route() -> Callable[[int, bytes, int], int]:
+    function = load_library().uh_route
+    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int32)
+    return function
+
+
+@lru_cache(maxsize=1)
+def _best_isa() -> int:
+    return ISAS.index(isas()[-1])
 
 
 # ---- checks -----------------------------------------------------------------------------------------------------
