@@ -36,9 +36,20 @@ from tests.engine.models.parity import oracle_logits
 ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
 
 
+# All experts compute every token. With a choice, one that a rounded scale turns around on one processor and not on
+# another stays in keys, values and states for all tokens behind it.
+EVERY: dict[str, object] = {"num_experts": 8, "num_experts_per_tok": 8}
+
+
+def _settings(folder: Path, settings: dict[str, object]) -> None:
+    file = folder / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), **settings}), encoding="utf-8")
+
+
 def _gptq(folder: Path) -> None:
     """Attention packed as the experts are."""
     forms.FORMS["GPTQ"](folder)
+    _settings(folder, EVERY)
     _packed(folder, ATTENTION)
 
 
@@ -47,13 +58,10 @@ def _linear_gptq(folder: Path) -> None:
     sizes = {**forms.SIZES, "moe_intermediate_size": 128, "num_hidden_layers": 4}
     sizes["shared_expert_intermediate_size"] = 128
     heads = {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 32}
-    # All experts compute every token. With a choice, one that a rounded scale turns around stays in the states of the
-    # linear layers for all tokens behind it, on one processor and not on another.
-    config = tiny("qwen3_next", **sizes, **heads, linear_value_head_dim=32, num_experts=8, num_experts_per_tok=8)
+    config = tiny("qwen3_next", **sizes, **heads, linear_value_head_dim=32, **EVERY)
     forms.write_chattable(config, folder, dtype=torch.float32)
-    found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    settings = {"quant_method": "gptq", "bits": 4, "group_size": forms.GROUP}
-    (folder / "config.json").write_text(json.dumps({**found, "quantization_config": settings}), encoding="utf-8")
+    quantization = {"quant_method": "gptq", "bits": 4, "group_size": forms.GROUP}
+    _settings(folder, {"quantization_config": quantization})
     experts = tuple(part.removesuffix(".weight") for part in forms.EXPERTS)
     _packed(folder, (*ATTENTION, *experts, "in_proj_qkvz", "out_proj"))
 
@@ -72,6 +80,7 @@ def _q4_k_m(folder: Path) -> None:
     """Everything quantized, values and head with 6 bits, as llama.cpp mixes types."""
     source = folder.with_name(f"{folder.name}-source")
     forms.plain(torch.bfloat16, source)
+    _settings(source, EVERY)
     folder.mkdir()
 
     def type_of(name: str, array: Array) -> Type:
@@ -142,8 +151,7 @@ def test_the_kernels_multiply_them_as_they_are(
             runtime.close()
     ours = torch.cat([part for part in parts if part is not None])
     off = (ours - wanted).norm(dim=1) / wanted.norm(dim=1)
-    # of most tokens: what rounds a scale to float16 may also turn the choice of an expert around
-    assert float(off.median()) <= 2e-3, off
+    assert float(off.max()) <= 4e-3, off
 
 
 @pytest.mark.parametrize("how", ["bf16", "int8", "int4"])
