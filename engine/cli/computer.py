@@ -22,7 +22,7 @@ from engine.library.facts import largest_file, model_facts, spec_of
 from engine.library.fit_estimates import FitEstimates
 from engine.library.home import BUILTIN
 from engine.library.lowering import lowered_share
-from engine.library.speed_record import recalled
+from engine.library.speed_record import planned
 from engine.native.library import default_threads, isas, kernels_in_use
 from engine.planning import offload
 from engine.planning.facts import ModelFacts
@@ -134,9 +134,10 @@ def run_plan(args: argparse.Namespace) -> int:
         machine, facts, calibration = machine_at(library.location(BUILTIN)), builtin.facts(), None
     else:
         machine, facts, calibration = _opened(path, chosen)
-    plan = offload.make_plan_with_card(machine, facts, chosen, probe.rss())
-    if path is not None:
-        facts, plan = recalled(path, machine, facts, plan, chosen)
+    if path is None:
+        plan = offload.make_plan_with_card(machine, facts, chosen, probe.rss())
+    else:
+        facts, plan = planned(path, machine, facts, chosen, probe.rss())
     modes = offload.outlooks(machine, facts, plan, dial_of(chosen))
     against = offload.why_not(str(chosen["mode"]), machine.gpus)
     kernels = kernels_in_use(plan.threads)

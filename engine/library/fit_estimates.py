@@ -19,10 +19,9 @@ from engine.library.computer import machine_at
 from engine.library.config_facts import catalogue_facts, remote_facts
 from engine.library.entries import ModelCard
 from engine.library.facts import largest_file, model_facts, spec_of
-from engine.library.speed_record import recalled
+from engine.library.speed_record import planned
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM, Fit, fit
-from engine.planning.offload import make_plan_with_card
 from engine.planning.plan import Plan
 from engine.store import manifest as manifests
 from engine.store.reader import Store
@@ -56,8 +55,7 @@ class FitEstimates:
             facts, file = self._facts(path, card)
             machine = self._machine(file)
             with suppress(UnderhillError):  # does not hold: so says the pill
-                plan = make_plan_with_card(machine, facts, self._chosen, PROGRAM)
-                facts, _ = recalled(path, machine, facts, plan, self._chosen)
+                facts, _ = planned(path, machine, facts, self._chosen, PROGRAM)
             return fit(machine, facts, self._chosen, here=True, in_use=PROGRAM)
         return None
 
@@ -67,7 +65,7 @@ class FitEstimates:
             path = Path(card.path)
             facts, file = self._facts(path, card)
             machine = self._machine(file)
-            return memory_planned(make_plan_with_card(machine, facts, self._chosen, PROGRAM), facts, PROGRAM)
+            return memory_planned(*reversed(planned(path, machine, facts, self._chosen, PROGRAM)), PROGRAM)
         return None
 
     def catalogue(self, entry: CatalogueEntry) -> Fit | None:

@@ -12,8 +12,10 @@ from pathlib import Path
 from engine.filesystem import replace_file
 from engine.hardware.machine import Machine
 from engine.hardware.rates import changed
-from engine.planning.facts import ModelFacts, Seen
-from engine.planning.plan import Plan, dial_of, seen_again
+from engine.library import card_record
+from engine.planning.facts import NEAR, ModelFacts, Seen
+from engine.planning.offload import make_plan_with_card
+from engine.planning.plan import Plan, dial_of, make_plan, seen_again
 from engine.planning.speed import USUAL, expected, figure, reading_rate, token_costs
 from engine.regular_file import read_json
 from engine.store.fields import DAMAGED
@@ -23,7 +25,6 @@ FILE = "speed.json"
 TOKENS = 64  # decoded, before a verdict
 OFF = 1.3  # by which the speed may leave what was expected
 READING = 50.0  # tokens a second beyond which nobody reads along: whoever waits for nothing need not be told
-NEAR = 0.1  # of the experts, by which the cached share may be another than when it was seen
 # Fewer misses are noise in TOKENS tokens; a greater correction is of a moment, not of a computer.
 LEAST_MISSES, MOST_CORRECTION = 0.02, 20.0
 
@@ -107,6 +108,16 @@ def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Deco
             span=span,
         )
     )
+
+
+def planned(
+    store: Path, machine: Machine, model: ModelFacts, settings: Mapping[str, object], in_use: int
+) -> tuple[ModelFacts, Plan]:
+    """Facts and plan of the model in this store, with what was seen of it here by the processor alone and with a card:
+    Auto takes what was faster. in_use and errors: as of make_plan."""
+    known = replace(model, card_seen=card_record.read(store))
+    known, _ = recalled(store, machine, known, make_plan(machine, known, settings, in_use), settings)
+    return recalled(store, machine, known, make_plan_with_card(machine, known, settings, in_use), settings)
 
 
 def recalled(

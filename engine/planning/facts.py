@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 # Of a token, per layer, beside reading weights: norms, router, small operations, calls (measured: docs/benchmarks.md);
 # native ones 13 us on one computer, some 50 on another, whose threads wake each other more slowly (docs/planning.md).
@@ -23,6 +23,33 @@ class Seen:
     correction: float = 1.0
 
 
+NEAR = 0.1  # of the experts, by which a share of them may be another than when something was seen
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardSeen:
+    """How fast this model was seen to be with a graphics card. speed: tokens a second; the rest: under what it was so.
+
+    near, here: shares of the experts' bytes on the card, and in memory.
+    """
+
+    card: str
+    mode: str
+    tier: int
+    dense: str
+    dial: str
+    isa: str
+    threads: int
+    near: float
+    here: float
+    speed: float
+
+    def like(self, other: CardSeen) -> bool:
+        """Whether what was seen under one holds under the other."""
+        close = abs(self.near - other.near) <= NEAR and abs(self.here - other.here) <= NEAR
+        return close and replace(self, near=0, here=0, speed=0) == replace(other, near=0, here=0, speed=0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelFacts:
     """What a plan needs to know of a model. Bytes; expert_bytes: all experts, by tier; record_bytes: the largest one.
@@ -36,7 +63,8 @@ class ModelFacts:
     snapshots included, however long the context is. token_bytes: per token of a prompt that is computed at once.
     working_bytes: what computing takes however many those are. lean: the layers are the
     lean decoder's, not the compatibility backend's. vocabulary: words that a token is chosen from. disk_bytes: of
-    its store; 0: not known yet. seen: None until it has run here for a while. low: bits of a coarse expert.
+    its store; 0: not known yet. seen, card_seen: None until it has run here for a while, by the processor alone and
+    with a card. low: bits of a coarse expert.
     dense_found: of dense_bytes, the kind that was found with the bits of its experts; '': none was.
     """
 
@@ -61,6 +89,7 @@ class ModelFacts:
     latent_products: int = 0
     disk_bytes: int = 0
     seen: Seen | None = None
+    card_seen: CardSeen | None = None
     low: int = 2
     dense_found: str = ""
 

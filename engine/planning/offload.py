@@ -14,7 +14,7 @@ from operator import attrgetter
 from engine.errors import Kind, UnderhillError
 from engine.hardware.machine import GB, Gpu, Machine, size
 from engine.planning.budget import cache_within, held_by
-from engine.planning.facts import ModelFacts
+from engine.planning.facts import CardSeen, ModelFacts
 from engine.planning.plan import CHUNKS, SHORT, Opened, Plan, dial_of, make_plan
 from engine.planning.speed import (
     HIDDEN,
@@ -137,8 +137,44 @@ def make_plan_with_card(
     elif mode == AUTO and outlook.speed[0] < FASTER * plan.speed[0]:
         told.append(msg("{name} isn't used: the CPU is as fast (estimated).", name=card.name))
     else:
-        return _with_card(beside, index, card, outlook, told)
+        found = _with_card(beside, index, card, outlook, told)
+        seen = seen_with_card(machine, model, found, dial_of(settings))
+        if seen is None:
+            return found
+        if mode != AUTO or seen >= plan.speed[0]:
+            return with_speed(found, seen)
+        told.append(
+            msg(
+                "{name} isn't used: {speed} tok/s were measured with it, the CPU alone is faster.",
+                name=card.name,
+                speed=figure(seen),
+            )
+        )
     return replace(plan, sentences=(*plan.sentences, *told))
+
+
+def conditions_with_card(machine: Machine, model: ModelFacts, plan: Plan, dial: str, speed: float = 0.0) -> CardSeen:
+    """That so many tokens a second were seen under this plan, which has a card."""
+    assert plan.card is not None
+    whole = model.expert_bytes[plan.tier]
+    return CardSeen(
+        card=machine.gpus[plan.card].name,
+        mode=plan.mode,
+        tier=plan.tier,
+        dense=plan.dense,
+        dial=dial,
+        isa=machine.isa,
+        threads=plan.threads,
+        near=min(1.0, plan.card_bytes / whole),
+        here=min(1.0, plan.cache_bytes / whole),
+        speed=speed,
+    )
+
+
+def seen_with_card(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> float | None:
+    """Tokens a second that were seen under such a plan; None: it was not seen yet."""
+    now, seen = conditions_with_card(machine, model, plan, dial), model.card_seen
+    return seen.speed if seen is not None and seen.like(now) else None
 
 
 def _best_way(ways: Sequence[Outlook]) -> Outlook | None:

@@ -23,6 +23,7 @@ from engine.library.computer import machine_at
 from engine.library.dials import Calibration
 from engine.library.facts import coarse_bits, largest_file, model_facts, spec_of
 from engine.library.listing import BUILTIN
+from engine.library.speed_record import planned
 from engine.native.library import kernels_in_use
 from engine.native.memory import forget_code, keep_heap_small
 from engine.planning import offload
@@ -86,7 +87,7 @@ class Session(LoadedModel):
         chat = ChatFormat(store.path)
         self._base = probe.program()
         self.bytes_before = self._base - probe.served()  # of this process, before it opened a model
-        plan = offload.make_plan_with_card(machine, facts, chosen, self._base)
+        facts, plan = planned(store.path, machine, facts, chosen, self._base)
         if not plan.direct and store.io_mode == "direct":
             store.read_through_cache()
         # Before the weights come: mallopt counts for blocks that are allocated from then on.

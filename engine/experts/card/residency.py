@@ -70,6 +70,7 @@ class CardCache:
         self._coming: dict[int, _Coming] = {}
         self._events: list[int] = []  # that serve again
         self._uses = np.zeros(len(cache.keys))
+        self._least: dict[int, float] = {}  # by size: no expert there of that size has fewer uses
         self._tokens = 0
         self._largest: dict[int | None, int] = {}
         self.sent = 0
@@ -126,6 +127,8 @@ class CardCache:
                 self._events.append(own.crossed)
                 self._held[number] = own.held
                 self._sizes[number] = own.held.nbytes
+                if own.held.nbytes in self._least:
+                    self._least[own.held.nbytes] = min(self._least[own.held.nbytes], float(self._uses[number]))
                 self._show(number, own.held.expert)
                 if own.lease is not None:
                     own.lease.release()
@@ -190,6 +193,7 @@ class CardCache:
             self._tokens += 1
             if self._tokens % EVERY == 0:
                 self._uses *= DECAY
+                self._least = {nbytes: DECAY * least for nbytes, least in self._least.items()}
 
     def has_all(self, layer: int) -> bool:
         """Whether every expert of a layer is there."""
@@ -198,6 +202,21 @@ class CardCache:
     def uses(self, key: ExpertKey) -> float:
         """How often it was chosen, lately."""
         return float(self._uses[self._cache.number(key)])
+
+    def least_uses(self, nbytes: int) -> float:
+        """That no expert there of this size falls below. Cheap: after every layer it is asked whether an exchange may
+        pay, and hardly ever it does."""
+        if nbytes not in self._least:
+            own = self._uses[self._sizes == nbytes]
+            self._least[nbytes] = float(own.min()) if len(own) else 0.0
+        return self._least[nbytes]
+
+    def has_room(self, nbytes: int) -> bool:
+        """Whether one more would fit without another leaving."""
+        block = self.arena.take(nbytes)
+        if block is not None:
+            self.arena.give(block)
+        return block is not None
 
     def wanted(self, key: ExpertKey, tier: int) -> bool:
         """Whether it could come: it is not there nor on its way, there are kernels for it, and no more than one copy
@@ -237,15 +256,14 @@ class CardCache:
         that is worth least; where none has its size, all of a slab. Raises CardFullError where nobody can."""
         spec = self.spec(key)
         nbytes = spec.layout.bytes_for(tier)
-        block = self.arena.take(nbytes)
-        if block is not None:
-            self.arena.give(block)
+        if self.has_room(nbytes):
             return []
         stay = {self._cache.number(own) for own in staying}
         sizes = self._sizes.copy()
         sizes[list(stay)] = 0
         like = np.flatnonzero(sizes == nbytes)  # thousands, looked through for each that comes
         if len(like):
+            self._least.pop(nbytes, None)  # who had fewest may leave
             there, _ = self._cache.table.snapshot()
             worth = self._uses[like] * np.where(np.frombuffer(there, np.uint8)[like] > 0, 1.0, ONLY_COPY)
             return [self._cache.keys[int(like[np.argmin(worth)])]]

@@ -235,6 +235,8 @@ class CardAssistant:
         nbytes = spec.layout.bytes_for(tier)
         if self.held.beside or not self.held.can_come(key, tier):
             return False
+        if not self.held.has_room(nbytes) and not self._pays(key, self.held.least_uses(nbytes), nbytes):
+            return False
         try:
             leaves = self.held.victims(key, tier)
         except CardFullError:
@@ -242,12 +244,16 @@ class CardAssistant:
         if leaves:
             # In the place of several, as many others may come.
             lost = sum(map(self.held.uses, leaves)) / len(leaves)
-            more = surely_more(self.held.uses(key), lost)
-            if not worth_bringing(self.rates, more, nbytes / self.held.courier.rate):
+            if not self._pays(key, lost, nbytes):
                 return False
             for other in leaves:
                 self.held.leave(other)
         return self.held.bring(key, tier, beside=self.held.can_lend(nbytes))
+
+    def _pays(self, key: ExpertKey, lost: float, nbytes: int) -> bool:
+        """Whether its uses are worth its way, where others with so many make room. nbytes: its own."""
+        more = surely_more(self.held.uses(key), lost)
+        return worth_bringing(self.rates, more, nbytes / self.held.courier.rate)
 
     def _cross(self, chosen: Sequence[ExpertKey]) -> None:
         """Have those of a token's experts come that memory has, and wait for them. Raises CardError."""

@@ -12,6 +12,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hardware.machine import GB, Machine
 from engine.planning import offload
 from engine.planning.budget import held_by
+from engine.planning.facts import CardSeen
 from engine.planning.fit import PROGRAM
 from engine.planning.offload import (
     ASSISTED,
@@ -22,12 +23,14 @@ from engine.planning.offload import (
     MODES,
     Outlook,
     choose_card,
+    conditions_with_card,
     make_plan_with_card,
     outlooks,
     sentences,
+    with_speed,
 )
 from engine.planning.plan import Plan, make_plan
-from engine.planning.speed import is_speed_sentence
+from engine.planning.speed import figure, is_speed_sentence
 from tests.engine.planning.laptops import CARDS, DISKS, RAM, laptop, with_card
 from tests.engine.planning.test_laptops import FACTS
 
@@ -140,10 +143,33 @@ def test_by_itself_the_card_is_taken_where_it_is_faster_and_never_else(name: str
     assert taken > 5
 
 
-def automatic(machine: Machine, name: str, **chosen: object) -> Plan | None:
+@pytest.mark.parametrize("name", SOME)
+def test_what_was_seen_with_the_card_decides_from_then_on(name: str) -> None:
+    taken = 0
+    for ram, disk, card in itertools.product(RAM, DISKS, CARDS):
+        machine = with_card(laptop(ram, disk, "8 cores"), card)
+        alone, auto = planned(machine, name), automatic(machine, name)
+        if alone is None or auto is None or auto.mode == CPU:
+            continue
+        taken += 1
+        slower, faster = 0.9 * alone.speed[0], 1.1 * alone.speed[0]
+        seen = conditions_with_card(machine, FACTS[name], auto, "exact", slower)
+        found = automatic(machine, name, seen)
+        assert found is not None and (found.mode, found.speed, found.card_bytes) == (CPU, alone.speed, 0)
+        assert any(s.startswith(f"{machine.gpus[0].name} isn't used: {figure(slower)} tok/s") for s in found.sentences)
+        found = automatic(machine, name, seen, mode=auto.mode)
+        assert found is not None and (found.mode, found.speed) == (auto.mode, (slower, slower))
+        found = automatic(machine, name, dataclasses.replace(seen, speed=faster))
+        assert found == with_speed(auto, faster)
+        for other in ({"card": "another"}, {"threads": seen.threads + 1}, {"near": seen.near + 0.2}):
+            assert automatic(machine, name, dataclasses.replace(seen, **other)) == auto
+    assert taken > 5
+
+
+def automatic(machine: Machine, name: str, seen: CardSeen | None = None, **chosen: object) -> Plan | None:
     values = {**settings.validated({"dense": "int4", **chosen}, settings.ENGINE), "dial": "exact"}
     try:
-        return make_plan_with_card(machine, FACTS[name], values, PROGRAM)
+        return make_plan_with_card(machine, dataclasses.replace(FACTS[name], card_seen=seen), values, PROGRAM)
     except UnderhillError:
         return None
 

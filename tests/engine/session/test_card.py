@@ -21,13 +21,13 @@ from engine.generation.messages import Look, Message
 from engine.generation.sampling import Sampling
 from engine.hardware import graphics
 from engine.hardware.load import Load, LoadWatch
-from engine.library import computer
+from engine.library import card_record, computer
 from engine.library.facts import activation_of, spec_of
 from engine.library.library import prepare
 from engine.native.op_graph import GraphStep
 from engine.planning import offload
 from engine.planning.speed import figure, is_speed_sentence
-from engine.session import Session, card_session, card_speed
+from engine.session import Session, card_session
 from engine.store.reader import Store
 from tests.engine.cuda.command_stream import RecordedSchedule, check_orders, check_waits
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, MIB, SimulatedDriver
@@ -313,7 +313,7 @@ def test_the_speed_that_was_seen_with_a_card_is_expected_from_then_on(
     load = Load(0.8)
     monkeypatch.setattr(LoadWatch, "load", property(lambda watch: load))
     with opened() as session:
-        path = session.store.path / card_speed.FILE
+        path = session.store.path / card_record.FILE
         expected = session.plan.speed
         for _ in range(6):
             session.generate(HELLO, GREEDY, (), Listener())
@@ -334,6 +334,26 @@ def test_the_speed_that_was_seen_with_a_card_is_expected_from_then_on(
     path.write_text('{"speed": "fast"}', encoding="utf-8")
     with opened() as session:
         assert session.plan.speed == expected
+
+
+def test_auto_leaves_a_card_alone_that_was_seen_to_be_slower(
+    card: SimulatedDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LoadWatch, "load", property(lambda watch: Load()))
+    monkeypatch.setattr(offload, "FASTER", 0.0)  # by arithmetic the card would be taken
+    with opened(mode="auto") as session:
+        path = session.store.path / card_record.FILE
+        assert session.plan.mode == offload.ASSISTED
+        for _ in range(12):
+            session.generate(HELLO, GREEDY, (), Listener())
+        assert path.exists()  # simulated, it takes many times as long
+    for _ in range(2):  # restarts
+        with opened(mode="auto") as session:
+            assert session.plan.mode == offload.CPU
+            assert sum("isn't used: " in s and s.endswith("the CPU alone is faster.") for s in session.sentences) == 1
+            session.generate(HELLO, GREEDY, (), Listener())
+    with opened() as session:  # wanted all the same
+        assert session.plan.mode == offload.ASSISTED
 
 
 def test_where_the_card_does_not_open_the_model_does(

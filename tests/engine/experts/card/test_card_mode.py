@@ -89,10 +89,13 @@ def test_once_all_of_them_lie_there_the_memory_is_asked_for_nothing(
 def test_a_full_card_gives_the_place_of_who_is_used_less(path: Path, compiler: StandIn) -> None:
     with beside(path, compiler, experts=16, on_card=2) as both:
         x, weights = torch.randn(1, SPEC.hidden), torch.full((1, 2), 0.5)
-        for times, chosen in ((12, (0, 1)), (40, (4, 5))):
+        held, nbytes = both.card.held, SPEC.layout.bytes_for(8)
+        for times, chosen in ((12, (0, 1)), (70, (4, 5))):
             for _ in range(times):
                 stepped(both.runtime, 0, x, torch.tensor([chosen]), weights)
                 settle(both.card)
+                if held.tiers:
+                    assert held.least_uses(nbytes) <= min(map(held.uses, held.tiers))
             assert {*both.card.held.tiers} == {ExpertKey(0, expert) for expert in chosen}
         nothing_left(both)
 

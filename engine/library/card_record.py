@@ -1,0 +1,32 @@
+"""What was seen of a model's speed with a graphics card, kept beside its store for the next plan."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from engine.filesystem import replace_file
+from engine.planning.facts import CardSeen
+from engine.regular_file import read_json
+from engine.store.fields import DAMAGED
+
+FILE = "card-speed.json"
+LEAST, MOST = 0.01, 1e4  # tokens a second that can be true
+
+
+def read(store: Path) -> CardSeen | None:
+    """What was kept last; None: nothing, or the file is damaged."""
+    try:
+        seen = CardSeen(**read_json(store / FILE))
+        sane = seen.like(seen) and LEAST <= seen.speed <= MOST
+    except DAMAGED:
+        return None
+    return seen if sane else None
+
+
+def keep(store: Path, seen: CardSeen) -> None:
+    """For `read`; a store that cannot be written to keeps nothing."""
+    with suppress(OSError):
+        replace_file(store / FILE, json.dumps(asdict(seen)).encode())
