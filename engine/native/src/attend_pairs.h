@@ -1,24 +1,18 @@
-/* A block of rows in bf16 met by all queries of its key head, two numbers to a lane: an instruction of the newer AVX-512
- * processors multiplies pairs of bf16 and adds both products to a float32. That is twice what attend_block.h gets out of
- * the multipliers, which is what binds where many queries share a key head. Queries and weights are rounded to bf16 as the
+/* A block of rows in bf16 met by all queries of its key head, two numbers to a lane (bf16_pairs.h): twice what
+ * attend_block.h gets out of the multipliers, which is what binds where many queries share a key head. Queries and weights are rounded to bf16 as the
  * rows themselves are; weights are summed up as rounded, so that they still sum to one. Tiles are those of attend_block.h,
  * and so is the order of sums. Queries: uint16, as they lie; a pair of weights, of one query and two rows, is a lane. */
 #ifndef UH_ATTEND_PAIRS_H
 #define UH_ATTEND_PAIRS_H
 
 #include "attend_block.h"
+#include "bf16_pairs.h"
 
 #if defined(UH_WITH_AVX512)
 
-#define UH_PAIRS __attribute__((target("avx2,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
-#define UH_PAIRS_INLINE UH_PAIRS static inline __attribute__((always_inline))
-
-UH_PAIRS_INLINE __m512bh pairs_at(const void *p) { return (__m512bh)_mm512_loadu_si512(p); }
-
 /* n numbers rounded to the nearest bf16, scaled before. */
 UH_PAIRS static void round_pairs(const float *from, int32_t n, float scale, uint16_t *to) {
-    for (int32_t d = 0; d < n; d += UH_LANES)
-        _mm256_storeu_si256((__m256i *)(to + d), (__m256i)_mm512_cvtneps_pbh(_mm512_loadu_ps(from + d) * scale));
+    for (int32_t d = 0; d < n; d += UH_LANES) round_16(vf_load(from + d) * scale, to + d);
 }
 
 /* As score_rows, of whole tiles. */

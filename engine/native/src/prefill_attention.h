@@ -7,6 +7,7 @@
 
 #include "activation.h"
 #include "context.h"
+#include "rows.h"
 
 enum {
     KEYS = 64,                          /* in a block */
@@ -15,29 +16,32 @@ enum {
     SERIAL_PRODUCTS = 1 << 18           /* below which waking others costs more than it brings */
 };
 
+#include "prefill_pairs.h"
+
 typedef struct {
     uh_context *context;
     const uh_prefill *span;
     int32_t share, tokens, parts, rows, padded; /* queries per key head; tokens per unit; units per head; queries */
+    int pairs; /* whether rows are multiplied two numbers at a time: see prefill_pairs.h */
 } attention;
 
-/* What a unit works in. */
+/* What a unit works in. With pairs, queries are bf16 [rows, padded], keys and values pairs of them. */
 typedef struct {
     float *queries, *out, *keys, *values, *maxima, *sums; /* [rows, dim] scaled, [rows, padded], [dim, KEYS], [KEYS, padded] */
 } room;
 
 static int64_t room_floats(const attention *a) {
-    const int64_t dim = a->span->dim;
-    return a->rows * (dim + a->padded + 2) + KEYS * (dim + a->padded);
+    const int64_t padded = a->padded;
+    return a->rows * (2 * padded + 2) + 2 * KEYS * padded;
 }
 
 static room room_in(const attention *a, float *at) {
-    const int64_t dim = a->span->dim;
-    room r = {.queries = at, .out = at + a->rows * dim};
-    r.maxima = r.out + (int64_t)a->rows * a->padded;
+    const int64_t padded = a->padded;
+    room r = {.queries = at, .out = at + a->rows * padded};
+    r.maxima = r.out + a->rows * padded;
     r.sums = r.maxima + a->rows;
     r.keys = r.sums + a->rows;
-    r.values = r.keys + KEYS * dim;
+    r.values = r.keys + KEYS * padded;
     return r;
 }
 
@@ -52,6 +56,13 @@ UH_INLINE float widened(const void *rows, int32_t bits, int64_t at) {
 /* A block of n keys, turned round, and of n values, filled up with zeros. */
 UH_TARGET static void take_block(const attention *a, const room *r, const uh_kv_piece *piece, int64_t from, int32_t n) {
     const int32_t dim = a->span->dim, bits = a->span->bits;
+#if defined(UH_WITH_AVX512)
+    if (a->pairs) {
+        turn_key_pairs((const uint16_t *)piece->keys + from, n, dim, a->padded, (uint32_t *)r->keys);
+        pair_values((const uint16_t *)piece->values + from, n, dim, a->padded, (uint32_t *)r->values);
+        return;
+    }
+#endif
     for (int32_t k = 0; k < KEYS; k++)
         for (int32_t d = 0; d < dim; d++)
             r->keys[d * KEYS + k] = k < n ? widened(piece->keys, bits, from + (int64_t)k * dim + d) : 0.0f;
@@ -138,14 +149,17 @@ UH_TARGET static void weigh(float *scores, int32_t low, int32_t high, float *max
 /* The queries of one unit, and what was summed up for them; those that only fill up a group are zeros. */
 UH_TARGET static void start(const attention *a, const room *r, int32_t head, int32_t token, int32_t rows) {
     const uh_prefill *s = a->span;
-    for (int32_t i = 0; i < a->rows; i++) {
+    memset(r->queries, 0, (size_t)a->rows * (size_t)a->padded * sizeof(float));
+    for (int32_t i = 0; i < a->rows; i++) r->maxima[i] = -INFINITY, r->sums[i] = 0.0f;
+    for (int32_t i = 0; i < rows; i++) {
         float *to = r->queries + (int64_t)i * s->dim;
-        r->maxima[i] = -INFINITY, r->sums[i] = 0.0f;
-        if (i >= rows) {
-            memset(to, 0, (size_t)s->dim * sizeof(float));
+        const float *from = s->q + (token + i / a->share) * s->q_stride + ((int64_t)head * a->share + i % a->share) * s->dim;
+#if defined(UH_WITH_AVX512)
+        if (a->pairs) {
+            round_query(from, s->dim, a->padded, s->scale, (uint16_t *)r->queries + (int64_t)i * a->padded);
             continue;
         }
-        const float *from = s->q + (token + i / a->share) * s->q_stride + ((int64_t)head * a->share + i % a->share) * s->dim;
+#endif
         for (int32_t d = 0; d < s->dim; d++) to[d] = from[d] * s->scale;
     }
     memset(r->out, 0, (size_t)a->rows * (size_t)a->padded * sizeof(float));
@@ -183,6 +197,18 @@ UH_TARGET static void meet(const attention *a, const room *r, int32_t token, int
         }
         if (least >= most) continue;
         float *out = r->out + (int64_t)i * a->padded;
+#if defined(UH_WITH_AVX512)
+        if (a->pairs) {
+            uint16_t weights[AT_ONCE][KEYS];
+            score_with_pairs((const uint16_t *)r->queries + (int64_t)i * a->padded, (const uint32_t *)r->keys, (s->dim + 1) / 2,
+                             a->padded, scores);
+            for (int j = 0; j < AT_ONCE; j++)
+                weigh_with_pairs(scores[j], low[j], high[j], r->maxima + i + j, r->sums + i + j,
+                                 out + (int64_t)j * a->padded, a->padded, weights[j]);
+            add_values_with_pairs((const uint32_t *)r->values, weights, least / 2, (most + 1) / 2, a->padded, out);
+            continue;
+        }
+#endif
         score(r->queries + (int64_t)i * s->dim, r->keys, s->dim, scores);
         for (int j = 0; j < AT_ONCE; j++)
             weigh(scores[j], low[j], high[j], r->maxima + i + j, r->sums + i + j, out + (int64_t)j * a->padded, a->padded);
@@ -212,6 +238,7 @@ UH_TARGET static void run_unit(void *argument, int32_t unit, int32_t lane) {
 
 UH_TARGET static int attend_many(uh_context *context, const uh_prefill *span) {
     attention a = {.context = context, .span = span, .share = span->heads / span->kv_heads};
+    a.pairs = context->pairs && span->bits == 16;
     a.tokens = a.share < QUERIES ? QUERIES / a.share : 1;
     a.tokens = uh_least(a.tokens, span->tokens);
     a.parts = (span->tokens + a.tokens - 1) / a.tokens;
