@@ -108,7 +108,8 @@ class EventStream(Response):
                     await send({"type": "http.response.body", "body": chunk.encode(), "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-        await _unless_gone(produce(), receive)
+        with contextlib.suppress(ClientDisconnect):  # programs leave as they like: nothing to log
+            await _unless_gone(produce(), receive)
 
 
 async def _unless_gone(work: Awaitable[T], receive: Receive) -> T:

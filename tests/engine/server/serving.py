@@ -14,13 +14,13 @@ SETTINGS = {"dial": "exact", "threads": 1}
 
 
 class Serving:
-    """A context. url: of the server. engine: whose window this could be."""
+    """A context. url: of the server. engine: whose window this could be. events: that came, guarded by `arrived`."""
 
     def __init__(self, **start: Any) -> None:
         """start: fields of StartServer."""
         self._start = start
         self.events: list[Event] = []
-        self._arrived = threading.Condition()
+        self.arrived = threading.Condition()
         self._numbers = itertools.count()
 
     def __enter__(self) -> Serving:
@@ -44,9 +44,9 @@ class Serving:
         return int(self.url.rpartition(":")[2])
 
     def _on_event(self, event: Event) -> None:
-        with self._arrived:
+        with self.arrived:
             self.events.append(event)
-            self._arrived.notify_all()
+            self.arrived.notify_all()
 
     def send(self, kind: type[protocol.Command], *values: Any, **fields: Any) -> str:
         command = kind(f"t{next(self._numbers)}", *values, **fields)
@@ -56,13 +56,13 @@ class Serving:
     def first(self, wanted: Any, timeout: float = 120.0) -> Event:
         """The first event that is wanted, waited for."""
         end, seen = time.monotonic() + timeout, 0
-        with self._arrived:
+        with self.arrived:
             while True:
                 for event in self.events[seen:]:
                     if wanted(event):
                         return event
                 seen = len(self.events)
-                assert self._arrived.wait(max(0.0, end - time.monotonic())), "no such event came"
+                assert self.arrived.wait(max(0.0, end - time.monotonic())), "no such event came"
 
     def end(self, command: str) -> Event:
         return self.first(lambda e: e.id == command and isinstance(e, TERMINAL))
