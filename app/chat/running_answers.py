@@ -30,7 +30,8 @@ STATUS_INTERVAL = 100  # milliseconds between two looks at what to say of an ans
 # Milliseconds between two writings of an answer to disk: a busy machine, too, shall lose less than a second.
 SAVE_INTERVAL = 400
 ANSWER = "answer"
-_OF_SOME = ("steps", "endpoint", "answer_tokens")  # of Stats: what answers of a single model here do not have
+_OF_SOME = ("steps", "endpoint", "answer_tokens", "drafted", "accepted")  # of Stats: what few answers have
+_ADDED = ("decode_seconds", "hits", "misses", "bytes_read", "drafted", "accepted")  # of Stats, to a continuation's
 _Key = tuple[int, str]  # id of a chat, and a field of it: 'draft', 'attached' or 'queue'; or of a message, and ANSWER
 
 
@@ -204,10 +205,10 @@ def _combined_stats(before: dict[str, Any], now: dict[str, Any]) -> dict[str, An
     """Statistics of an answer and its continuation; the prompt's are those of the first part."""
     if not before:
         return now
-    summed = {k: now[k] + before.get(k, 0) for k in ("decode_seconds", "hits", "misses", "bytes_read")}
+    summed = {k: now.get(k, 0) + before.get(k, 0) for k in _ADDED if k in now or k in before}
     precision = {k: n + before.get("precision", {}).get(k, 0) for k, n in now["precision"].items()}
     question = {k: before.get(k, now[k]) for k in ("prompt_seconds", "prompt_tokens", "reused_tokens")}
-    some = {name: before[name] for name in _OF_SOME if name in before}
+    some = {name: before[name] for name in _OF_SOME if name in before and name not in _ADDED}
     return {**now, **summed, **question, **some, "precision": precision}
 
 

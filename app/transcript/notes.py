@@ -21,6 +21,7 @@ _ENDS = {
 
 
 REQUESTS = tr_noop("One layer asking for one expert. A stretch of the prompt counts once.")
+DRAFTS = tr_noop("Tokens guessed from earlier text, checked several at once, and those that the answer has.")
 USES = tr_noop("One token going through one expert. Prompt tokens share requests.")
 _CSV = {"hits": "expert_requests_from_memory", "misses": "expert_requests_from_disk", "precision": "expert_uses"}
 
@@ -121,6 +122,11 @@ def details(message: StoredMessage) -> list[Figure]:
     ]
     if count > 1 and seconds > 0:
         rows.append(Figure(tr("Speed"), tr("{rate} tok/s", rate=rate((count - 1) / seconds))))
+    if drafted := int(stats.get("drafted", 0)):
+        accepted = int(stats.get("accepted", 0))
+        share = f"{100 * accepted / drafted:.0f}"
+        value = tr("{accepted:,} of {drafted:,} tokens ({percent}%)", accepted=accepted, drafted=drafted, percent=share)
+        rows.append(Figure(tr("Accepted drafts"), value, tr(DRAFTS)))
     if stats.get("thinking_seconds"):
         rows.append(Figure(tr("Thought for"), duration(float(stats["thinking_seconds"]))))
     rows += [

@@ -84,6 +84,11 @@ class AnswerWriter:
         self._waiting: list[int] = []  # tokens whose text is not shown yet
         self._start = time.perf_counter()
 
+    @property
+    def left(self) -> int:
+        """Tokens that may still be chosen."""
+        return self._sampling.max_tokens - len(self.result.token_ids)
+
     def prompt_done(self) -> None:
         """The prompt is read, or will not be read any further."""
         now = time.perf_counter()

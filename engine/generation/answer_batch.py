@@ -11,6 +11,7 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.generation.answer import Answer, AnswerWriter, Listener
 from engine.generation.context import Context, PromptPart, PromptReader, TokenSequence
+from engine.generation.drafts import DraftCosts, PromptLookup
 from engine.translatable import msg
 
 SHARE_LEFT = 8  # an answer begins beside others, or goes on, where one in so many tokens of the context is left for all
@@ -32,6 +33,7 @@ class BatchedAnswer:
         self.fresh = fresh
         self.ended, self.prompt_done = ended, prompt_done
         self.reader: PromptReader | None = None  # of its prompt, or of all of it once more
+        self.drafts: PromptLookup | None = None  # of its next tokens
         self.error: BaseException | None = None
         self.alone = True
         self.over = self.decoding = False
@@ -60,7 +62,10 @@ class BatchedAnswer:
     def take(self, logits: Tensor, room: int) -> None:
         """Choose the next token; `over` if there is none."""
         self.begin_decoding()
+        known = len(self.answer.token_ids)
         self.over = self.writer.take(logits, room) is None
+        if self.drafts is not None and len(self.answer.token_ids) > known:
+            self.drafts.add(self.answer.token_ids[-1])
 
     def begin_decoding(self) -> None:
         """The prompt is read, or will not be read any further."""
@@ -92,13 +97,16 @@ class AnswerBatch:
     def __init__(
         self,
         context: Context,
-        passed: Callable[[Sequence[BatchedAnswer], bool], None] = lambda answers, stepped: None,
+        passed: Callable[[Sequence[BatchedAnswer], int], None] = lambda answers, tokens: None,
         interruptible: Interruptible = lambda cancelled: nullcontext(),
+        drafting: Callable[[], bool] = lambda: False,
     ) -> None:
-        """passed: told behind every pass whose it was, and whether it fed each a token of its answer. interruptible:
-        entered for a chunk of a prompt, which is to end where what it is given says so.
+        """passed: told behind every pass whose it was, and how many tokens of answers it gave; 0: it read prompts.
+        interruptible: entered for a chunk of a prompt, which is to end where what it is given says so. drafting:
+        whether an answer that is alone may be drafted (PromptLookup).
         """
         self._context, self._passed, self._interruptible = context, passed, interruptible
+        self._drafting, self._costs = drafting, DraftCosts()
         self.running: list[BatchedAnswer] = []
         self._rest_until = 0.0  # no further chunk of a prompt that was begun is read before that
 
@@ -183,13 +191,50 @@ class AnswerBatch:
         fed = [one for one in steps if one.reader is None]
         if not fed:
             return
+        if len(self.running) == 1 and (drafts := self._drafts(fed[0])):
+            self._check(fed[0], drafts)
+            return
+        start = time.perf_counter()
         found = context.step_all([(one.sequence, one.answer.token_ids[-1]) for one in fed])
-        self._passed(fed, True)
+        if len(self.running) == 1:
+            self._costs.took(1, time.perf_counter() - start)
+        self._passed(fed, len(fed))
         for one, logits in zip(fed, found, strict=True):
             if isinstance(logits, Exception):
                 one.end(logits)
             elif logits is not None:
-                self._take(one, logits)
+                self._take(one, logits, self._context.limit - len(one.sequence.tokens))
+
+    def _drafts(self, one: BatchedAnswer) -> list[int]:
+        """What may come next in an answer that is alone; [] where that is not to be drafted."""
+        context, sequence = self._context, one.sequence
+        if not self._drafting() or not sequence.state.cuts_anywhere:
+            return []
+        if one.drafts is None:
+            one.drafts = PromptLookup(one.ids, self._costs, context.most_rows)
+        room = min(context.limit - len(sequence.tokens), one.writer.left) - 1
+        drafts = one.drafts.draft(room)
+        return drafts if context.goes_on(sequence, 1 + len(drafts)) else []
+
+    def _check(self, one: BatchedAnswer, drafts: Sequence[int]) -> None:
+        """Feed its last token and those that may follow; what would not have been chosen is taken back."""
+        context, sequence, before = self._context, one.sequence, len(one.sequence.tokens)
+        assert one.drafts is not None
+        start, taken = time.perf_counter(), 0
+        try:
+            logits = context.feed_several(sequence, [one.answer.token_ids[-1], *drafts])
+        except Exception as error:
+            one.end(error)
+            return
+        self._costs.took(1 + len(drafts), time.perf_counter() - start)
+        for row, draft in zip(logits, (*drafts, None), strict=True):
+            taken += 1
+            self._take(one, row, context.limit - before - taken)
+            if one.over or one.answer.token_ids[-1] != draft:
+                break
+        context.take_back(sequence, before + taken)
+        one.drafts.checked(len(drafts), taken - 1)
+        self._passed([one], taken)
 
     def _read(self, reading: Sequence[tuple[BatchedAnswer, PromptPart]], steps: Sequence[BatchedAnswer]) -> None:
         """Read these parts of prompts in one pass. steps: those that were fed a token before it."""
@@ -198,7 +243,7 @@ class AnswerBatch:
         with self._interruptible(lambda: self._interrupted(whose)):
             found = self._fed([part for _, part in reading])
         left = [(one, logits) for one, logits in zip(whose, found, strict=True) if not one.over]
-        self._passed([one for one, _ in left], False)
+        self._passed([one for one, _ in left], 0)
         now = time.monotonic()
         # Those that are decoded get half of the time, unless only programs wait for them, and a person for these.
         urgent = not whose[0].background and all(other.background for other in steps)
@@ -225,7 +270,7 @@ class AnswerBatch:
         if len(one.sequence.tokens) == len(one.ids):
             one.pause()
             assert logits is not None
-            self._take(one, logits)
+            self._take(one, logits, self._context.limit - len(one.sequence.tokens))
 
     def _interrupted(self, reading: Sequence[BatchedAnswer]) -> bool:
         """Asked in the middle of a chunk, which may take seconds: who is cancelled ends meanwhile, and the chunk once
@@ -235,9 +280,9 @@ class AnswerBatch:
         self._end_cancelled(() if going_on else reading)
         return not going_on
 
-    def _take(self, one: BatchedAnswer, logits: Tensor) -> None:
+    def _take(self, one: BatchedAnswer, logits: Tensor, room: int) -> None:
         try:
-            one.take(logits, self._context.limit - len(one.sequence.tokens))
+            one.take(logits, room)
         except Exception as error:
             one.end(error)
 

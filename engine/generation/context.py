@@ -397,6 +397,23 @@ class Context:
             sequence.tokens.extend(ids)
         return [None if logits is None else logits[-1] for logits in found]
 
+    def feed_several(self, sequence: TokenSequence, ids: Sequence[int]) -> Tensor:
+        """Logits [T, V] after each of T more tokens, at most `most_rows`, to the last bit those of one by one."""
+        self._begin_pass([(sequence, ids)])
+        try:
+            with torch.inference_mode():
+                logits = self._model.forward(torch.tensor(ids, dtype=torch.long), sequence.state, "all")
+        except BaseException:
+            self._roll_back([sequence])
+            raise
+        assert logits is not None
+        sequence.tokens.extend(ids)
+        return logits
+
+    def take_back(self, sequence: TokenSequence, length: int) -> None:
+        """The last tokens were not chosen: as if they had never been fed. Only of states that cut anywhere."""
+        del sequence.tokens[sequence.state.rollback(length) :]
+
     def _forward_each(self, fed: Sequence[tuple[TokenSequence, int]]) -> Tensor:
         sequences, ids = zip(*fed, strict=True)
         self._begin_pass([(sequence, [token]) for sequence, token in fed])

@@ -106,6 +106,7 @@ class Stats:
     steps: of a team; the other figures are those of the step whose words are the answer.
     endpoint: host of the server that was asked instead of a model here, of a team all of them; answer_tokens: of its
     answer, as it counts them, 0 where it does not say. token_ids are empty then.
+    drafted, accepted: tokens that were guessed from earlier text, and those of them that the answer has.
     """
 
     text: str
@@ -127,6 +128,8 @@ class Stats:
     steps: tuple[StepReport, ...] = ()
     endpoint: str = ""
     answer_tokens: int = 0
+    drafted: int = 0
+    accepted: int = 0
 
     @property
     def decode_tokens_per_second(self) -> float:

@@ -65,7 +65,8 @@ class FitEstimates:
             path = Path(card.path)
             facts, file = self._facts(path, card)
             machine = self._machine(file)
-            return memory_planned(*reversed(planned(path, machine, facts, self._chosen, PROGRAM)), PROGRAM)
+            facts, plan = planned(path, machine, facts, self._chosen, PROGRAM)
+            return memory_planned(plan, facts, PROGRAM)
         return None
 
     def catalogue(self, entry: CatalogueEntry) -> Fit | None:

@@ -146,6 +146,12 @@ class LoadedModel:
         """Whether the cache has capacity for every expert."""
         return self.plan.cache_bytes >= self.facts.expert_bytes[self.plan.tier]
 
+    @property
+    def drafts(self) -> bool:
+        """Whether answers are drafted from earlier text: where all experts are in memory, since a draft that is wrong
+        would read what nobody needs, and no card computes, which takes its share of single tokens alone."""
+        return self.settings["speculation"] == "auto" and self.all_in_memory and self.runtime.card is None
+
     # ---- precision --------------------------------------------------------------------------------------------
 
     def apply_thresholds(self, thresholds: Thresholds) -> None:

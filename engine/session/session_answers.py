@@ -43,7 +43,7 @@ class SessionAnswers:
     def __init__(self, model: LoadedModel, watcher: Watcher, token_done: Callable[[], None]) -> None:
         """token_done: called behind every pass that fed tokens of answers."""
         self._model, self._watcher, self._token_done = model, watcher, token_done
-        self._batch = AnswerBatch(model.context, self._passed, model.interruptible)
+        self._batch = AnswerBatch(model.context, self._passed, model.interruptible, lambda: model.drafts)
         self._made: dict[BatchedAnswer, SessionAnswer] = {}
         self._charged = ExpertUse.counted(model.runtime.telemetry)
 
@@ -108,7 +108,7 @@ class SessionAnswers:
             running.error = self._explained(running.error)
         self._watcher.answer_ended(left=len(self._made))
         why = self._watcher.why(len(running.answer.token_ids) - 1, running.answer.decode_seconds, made.cost)
-        made.stats = stats_of(running.writer, made.use, why)
+        made.stats = stats_of(running, made.use, why)
         then(made)
 
     def _explained(self, error: BaseException) -> BaseException:
@@ -118,12 +118,12 @@ class SessionAnswers:
         except BaseException as explained:
             return explained
 
-    def _passed(self, answers: Sequence[BatchedAnswer], stepped: bool) -> None:
+    def _passed(self, answers: Sequence[BatchedAnswer], tokens: int) -> None:
         """Charge what was used since the last pass to those whose pass it was, each as much."""
         now = ExpertUse.counted(self._model.runtime.telemetry)
         for one in answers:
             self._made[one].use.add(now, self._charged, len(answers))
         self._charged = now
-        if stepped:
-            self._watcher.tokens(len(answers))
+        if tokens:
+            self._watcher.tokens(tokens)
             self._token_done()

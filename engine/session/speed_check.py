@@ -59,6 +59,8 @@ class SpeedCheck:
         """Count an answer. After enough tokens, what was measured replaces what the plan expected, here and in the
         library; `judged` is called, with a sentence where they differed much."""
         model = self._model
+        if stats.accepted:  # text that repeats itself says nothing of the next one
+            return
         if not self._counts or self._load.load.others >= HELD:  # what others slowed down says nothing of the next time
             return
         read = model.runtime.snapshot().bytes_read - self._read

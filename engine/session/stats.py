@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from engine import settings
 from engine.experts.telemetry import MOST_TIER, ExpertTelemetry
-from engine.generation.answer import AnswerWriter
+from engine.generation.answer_batch import BatchedAnswer
 from engine.generation.messages import Stats
 from engine.hardware import probe
 from engine.session.loaded_model import LoadedModel
@@ -41,9 +41,9 @@ class ExpertUse:
         self.ran = [own + (new - old) / among for own, new, old in zip(self.ran, now.ran, before.ran, strict=True)]
 
 
-def stats_of(writer: AnswerWriter, use: ExpertUse, why: Translatable) -> Stats:
+def stats_of(answer: BatchedAnswer, use: ExpertUse, why: Translatable) -> Stats:
     """why: what limited its speed."""
-    result, prompt = writer.result, writer.prompt
+    result, prompt, drafts = answer.answer, answer.writer.prompt, answer.drafts
     precision = {str(tier or "skipped"): round(count) for tier, count in reversed(list(enumerate(use.ran))) if count}
     return Stats(
         text=result.text,
@@ -62,6 +62,8 @@ def stats_of(writer: AnswerWriter, use: ExpertUse, why: Translatable) -> Stats:
         thinking_seconds=result.thinking_seconds,
         calls=result.calls,
         why=why,
+        drafted=0 if drafts is None else drafts.drafted,
+        accepted=0 if drafts is None else drafts.accepted,
     )
 
 

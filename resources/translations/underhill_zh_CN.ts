@@ -3494,6 +3494,11 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
+            <source>Quotes, lists and code that is changed a little come faster: words that followed the same words before are checked together. It pauses where guesses are wrong or checking takes too long, and works where all experts are in memory.</source>
+            <translation>引文、列表和稍作修改的代码会更快：之前跟在同样词语后面的词会一次检查多个。猜错或检查太慢时暂停；仅在所有专家都在内存中时启用。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
             <source>Reading ahead fills time in which the disk would do nothing. It pauses where it does not pay.</source>
             <translation>预取利用磁盘空闲的时间。没有收益时会暂停。</translation>
         </message>
@@ -5543,6 +5548,11 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
+            <source>Tokens guessed from earlier text, checked several at once, and those that the answer has.</source>
+            <translation>根据前文猜测并一次检查多个的 token，以及其中被回答采用的。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
             <source>One token going through one expert. Prompt tokens share requests.</source>
             <translation>一个词元经过一个专家。提示词的词元会共用请求。</translation>
         </message>
@@ -5597,6 +5607,16 @@
             <location filename="../../app/transcript/notes.py"></location>
             <source>Time</source>
             <translation>用时</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>{accepted:,} of {drafted:,} tokens ({percent}%)</source>
+            <translation>{accepted:,} / {drafted:,} 个 token（{percent}%）</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Accepted drafts</source>
+            <translation>采用的草稿</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -9921,6 +9941,11 @@
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
+            <source>{name} isn't used: {speed} tok/s were measured with it, the CPU alone is faster.</source>
+            <translation>未使用 {name}：用它实测为 {speed} tok/s，仅用 CPU 更快。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/offload.py"></location>
             <source>{name}: {device_experts} of experts in GPU memory; others are copied there when they are needed.</source>
             <translation>{name}：{device_experts} 的专家在显存中；其余的在需要时复制过去。</translation>
         </message>
@@ -11763,6 +11788,16 @@
             <location filename="../../engine/settings.py"></location>
             <source>Most experts to prefetch per layer.</source>
             <translation>每层最多预取的专家数。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Speculative decoding</source>
+            <translation>推测解码</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Guess words that stand in the chat already and check several at once. Doesn't change answers.</source>
+            <translation>猜测对话中已出现过的词，并一次检查多个。不会改变回答。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>

@@ -155,10 +155,12 @@ def test_what_was_seen_with_the_card_decides_from_then_on(name: str) -> None:
         slower, faster = 0.9 * alone.speed[0], 1.1 * alone.speed[0]
         seen = conditions_with_card(machine, FACTS[name], auto, "exact", slower)
         found = automatic(machine, name, seen)
-        assert found is not None and (found.mode, found.speed, found.card_bytes) == (CPU, alone.speed, 0)
+        assert found is not None
+        assert (found.mode, found.speed, found.card_bytes) == (CPU, alone.speed, 0)
         assert any(s.startswith(f"{machine.gpus[0].name} isn't used: {figure(slower)} tok/s") for s in found.sentences)
         found = automatic(machine, name, seen, mode=auto.mode)
-        assert found is not None and (found.mode, found.speed) == (auto.mode, (slower, slower))
+        assert found is not None
+        assert (found.mode, found.speed) == (auto.mode, (slower, slower))
         found = automatic(machine, name, dataclasses.replace(seen, speed=faster))
         assert found == with_speed(auto, faster)
         for other in ({"card": "another"}, {"threads": seen.threads + 1}, {"near": seen.near + 0.2}):
