@@ -13,7 +13,7 @@ from app.i18n.translate import tr
 from app.storage.records import ScrollPosition, StoredMessage
 from app.theme import sizes
 from app.theme.theme import Theme
-from app.transcript.blocks import BlockView, DocumentBuilder
+from app.transcript.blocks import DocumentBuilder
 from app.transcript.item import MessageItem, foot_height
 from app.transcript.layout import BUTTON, Layout, button_column, left_in, width_in
 from app.transcript.paint import PaintCache, paint_message
@@ -55,7 +55,6 @@ class TranscriptPage(QAbstractScrollArea):
         self._follow = True  # stay at the end as it grows
         self._moving = False  # the scroll bar is being set by us
         self.current = -1  # the message that is looked at: its buttons show, and keys are about it
-        self.copied: BlockView | None = None  # the block of code that was copied a moment ago, which says so
         self._marker = FocusMarker(self)
         self.message_actions = MessageActions(theme, self.viewport())
         self.to_end = ScrollToEndButton(theme, self)
@@ -280,7 +279,7 @@ class TranscriptPage(QAbstractScrollArea):
             painter.translate(at)
             paint_message(
                 painter, self.items[index], index, self.layout_.column, seen.translated(-at), self._theme.palette,
-                selection=self.selection, copied=self.copied, buttons=self.beside(index),
+                selection=self.selection, buttons=self.beside(index),
             )  # fmt: skip
             painter.restore()
             index += 1

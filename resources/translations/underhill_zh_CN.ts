@@ -3554,8 +3554,8 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Theme, contrast, motion, font size and language.</source>
-            <translation>主题、对比度、动效、字号和语言。</translation>
+            <source>Theme, contrast, motion, font size, language and code.</source>
+            <translation>主题、对比度、动效、字号、语言和代码。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -3631,6 +3631,22 @@
             <source>spelling spell check dictionary typing</source>
             <comment>words of the search</comment>
             <translation>拼写 检查 词典 输入</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Wrap long lines of code</source>
+            <translation>代码长行自动换行</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>If off, wide code scrolls sideways.</source>
+            <translation>关闭时，过宽的代码可左右滚动。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>wrap lines code wide scroll chat</source>
+            <comment>words of the search</comment>
+            <translation>换行 代码 长行 滚动 对话</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -5460,6 +5476,26 @@
             <location filename="../../app/tool_servers.py"></location>
             <source>Not connected</source>
             <translation>未连接</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/code_controls.py"></location>
+            <source>Wrap lines</source>
+            <translation>自动换行</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/code_controls.py"></location>
+            <source>Wrap long lines in all code</source>
+            <translation>所有代码的长行都自动换行</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/code_controls.py"></location>
+            <source>Scroll code sideways</source>
+            <translation>左右滚动代码</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/code_controls.py"></location>
+            <source>Copy code</source>
+            <translation>复制代码</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
