@@ -5404,6 +5404,11 @@
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Disk</source>
+            <translation>磁盘</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
             <source>Expert precision</source>
             <translation>专家精度</translation>
         </message>
