@@ -14,7 +14,7 @@ from app.library import model_text
 from app.library.dialogs import ModelDetailsDialog
 from app.library.discover import DiscoverModels, ExternalModels
 from app.library.endpoints import EndpointList
-from app.library.entries import WIDEST, Action, LibraryEntry, LibrarySection
+from app.library.entries import BAR, WIDEST, Action, LibraryEntry, LibrarySection
 from app.library.installed import InstalledModels
 from app.library.teams import TeamList
 from app.library.view_model import LibraryViewModel
@@ -145,13 +145,13 @@ class LibraryPage(QWidget):
             tab.setCheckable(True)
             self._tabs.addButton(tab, number)
             self.pages.addWidget(section)
-            section.verticalScrollBar().rangeChanged.connect(self._align)
             bar.addWidget(tab)
         head = QWidget(self)
         head.setMaximumWidth(WIDEST)
         vbox(top, bar, parent=head, margins=0, spacing=0)
-        self._beside_bar = QWidget(self)
-        middle = hbox(..., (head, 1000), ..., self._beside_bar)
+        beside_bar = QWidget(self)  # for which each section leaves room, so that the head stands above what is in it
+        beside_bar.setFixedWidth(BAR)
+        middle = hbox(..., (head, 1000), ..., beside_bar)
         self.bottom_spacer = QWidget(self)  # as high as a toast that would cover entries otherwise
         self.bottom_spacer.setFixedHeight(0)
         vbox(middle, (self.pages, 1), self.bottom_spacer, parent=self, margins=0, spacing=0)
@@ -171,22 +171,16 @@ class LibraryPage(QWidget):
     @Slot(int)
     def show_section(self, number: int) -> None:
         """Show a section: 0 installed, 1 to download, 2 of other apps, 3 downloads, 4 teams, 5 endpoints."""
-        self._tabs.button(number).setChecked(True)
+        tab, before = self._tabs.button(number), self._tabs.checkedButton()
+        tab.setChecked(True)
         self.pages.setCurrentIndex(number)
-        self._align()
+        if before is not None and before.hasFocus():  # or two would look chosen
+            tab.setFocus()
 
     def begin(self) -> None:
         """Refresh everything as the page comes up."""
         self._view_model.refresh()
         self._tabs.button(self.pages.currentIndex()).setFocus()
-
-    @Slot()
-    def _align(self) -> None:
-        """Align the head with the section below, which a scroll bar makes narrower."""
-        section = self.pages.currentWidget()
-        assert isinstance(section, LibrarySection)
-        bar = section.verticalScrollBar()
-        self._beside_bar.setFixedWidth(bar.sizeHint().width() if bar.maximum() else 0)
 
     @Slot(object)
     def _describe(self, details: protocol.ModelDetails) -> None:
