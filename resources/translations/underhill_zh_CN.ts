@@ -1628,13 +1628,13 @@
         </message>
         <message>
             <location filename="../../app/i18n/languages.py"></location>
-            <source>dd MMMM yyyy, HH:mm</source>
+            <source>d MMMM yyyy, HH:mm</source>
             <comment>a date and time, in the letters of Qt's QLocale</comment>
             <translation>yyyy年M月d日 HH:mm</translation>
         </message>
         <message>
             <location filename="../../app/i18n/languages.py"></location>
-            <source>dd MMMM</source>
+            <source>d MMMM</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>M月d日</translation>
         </message>
