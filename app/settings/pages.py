@@ -149,7 +149,9 @@ class SpellingRow(QWidget):
         super().__init__(parent)
         self._chosen = choice
         self._checker: SpellChecker | None = None
-        self.choice = make_combo(self, tr("Spelling"), [(tr("System"), SYSTEM), (tr("Off"), OFF)], choice)
+        offered = [(tr("System"), SYSTEM), (tr("Off"), OFF)]
+        self.choice = make_combo(self, tr("Spelling"), offered, choice, letters=12)  # as wide as the others
+        self.choice.currentTextChanged.connect(lambda text: self.choice.setToolTip(plain_tip(text)))
         self.choice.currentIndexChanged.connect(self._choose)
         self.note = make_label("", self, "muted", wrap=True)
         vbox(_row(self.choice, self), self.note, parent=self, margins=0, spacing=0)
@@ -225,7 +227,7 @@ class TokenEditor(QWidget):
         label.setBuddy(self.line)
         self.keep = make_button(tr("Save"), self, self._keep)
         self.forget = make_button(tr("Remove"), self, self.forgotten, name=tr("Remove the token"))
-        row = hbox((self.line, 1), self.keep, self.forget)
+        row = hbox((self.line, 1), self.keep, self.forget, spacing=8)
         vbox(label, self.state, row, parent=self, margins=(0, 9, 0, 9), spacing=3)
         self._typed()
         self.forget.hide()
