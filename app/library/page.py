@@ -37,14 +37,23 @@ class DownloadList(LibrarySection):
         self._view_model = view_model
         self._by_id: dict[str, LibraryEntry] = {}
         view_model.transfers_changed.connect(self._changed)
+        view_model.catalogue_changed.connect(self._name)
         self._changed(None)
+
+    @Slot()
+    def _name(self) -> None:
+        """The list of models may say what those are called that are downloaded."""
+        transfers, title_of = self._view_model.transfers, self._view_model.title_of
+        if any(id in transfers and entry.title != title_of(transfers[id]) for id, entry in self._by_id.items()):
+            self._changed(None)
 
     @Slot(object)
     def _changed(self, transfer: protocol.Transfer | None) -> None:
         """Update an entry; of one that is shown only text and bar change, five times a second."""
         if transfer is None or transfer.id not in self._by_id:
             self._by_id = {
-                t.id: LibraryEntry(t.name or t.repo, "", progress=True) for t in self._view_model.transfers.values()
+                t.id: LibraryEntry(self._view_model.title_of(t), "", progress=True)
+                for t in self._view_model.transfers.values()
             }
             self.show_entries(list(self._by_id.values()), tr("No downloads"))
             for each in self._view_model.transfers.values():
@@ -91,7 +100,7 @@ class DownloadList(LibrarySection):
             self._view_model.cancel(transfer)
             return
         confirm(
-            self, tr("Cancel the download of {model}?", model=t.name),
+            self, tr("Cancel the download of {model}?", model=self._view_model.title_of(t)),
             tr("The {amount} downloaded so far will be deleted.", amount=size(t.done)),
             tr("Cancel download"), partial(self._view_model.cancel, transfer),
         )  # fmt: skip

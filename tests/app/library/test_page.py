@@ -326,7 +326,7 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     hub = engine_of(underhill).hub
     page = opened(qtbot, underhill, 1)
     entry(page.discover, QWEN.title).buttons["Download"].click()
-    qtbot.waitUntil(lambda: titles(page.downloads) == ["Qwen3-30B-A3B"])
+    qtbot.waitUntil(lambda: titles(page.downloads) == [QWEN.title])
     assert not entry(page.discover, QWEN.title).buttons["Queued"].isEnabled()
     made = page.downloads.entries[0]
     page.show_section(3)
