@@ -16,7 +16,7 @@ from app.theme.theme import Theme
 from app.transcript.blocks import DocumentBuilder
 from app.transcript.item import MessageItem, foot_height
 from app.transcript.layout import BUTTON, Layout, button_column, left_in, width_in
-from app.transcript.paint import PaintCache, paint_message
+from app.transcript.paint import PaintCache, foot_rect, paint_message
 from app.transcript.selection import Selection
 from app.widgets.builders import hbox, make_label
 from app.widgets.buttons import IconButton
@@ -250,7 +250,8 @@ class TranscriptPage(QAbstractScrollArea):
         last = self.current == len(self.items) - 1
         self.message_actions.show_for(item.message, last=last, thought=item.has_thought, folded=item.folded)
         x = at.x() + self.layout_.column - self.message_actions.width() + 4
-        self.message_actions.move(round(x), round(at.y() + item.foot + 1))
+        line = foot_rect(item, self.layout_.column, 0.0)  # of figures, beside which they stand
+        self.message_actions.move(round(x), round(at.y() + line.center().y() - self.message_actions.height() / 2))
 
     @Slot()
     def _scrolled(self) -> None:
