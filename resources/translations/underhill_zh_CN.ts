@@ -974,6 +974,11 @@
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>New folder {number}</source>
+            <translation>新建文件夹 {number}</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
             <source>New folder</source>
             <translation>新建文件夹</translation>
         </message>
@@ -993,11 +998,6 @@
             <translation>
                 <numerusform>已删除 %n 个对话</numerusform>
             </translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>New folder…</source>
-            <translation>新建文件夹…</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
@@ -4662,6 +4662,11 @@
             <location filename="../../app/sidebar/sidebar.py"></location>
             <source>Remove from folder</source>
             <translation>移出文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>New folder…</source>
+            <translation>新建文件夹…</translation>
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
