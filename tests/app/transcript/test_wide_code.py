@@ -38,6 +38,11 @@ def shown(view: TranscriptView, text: str = f"Here:\n\n{CODE}\n\nThat is all.") 
     return block, controls
 
 
+def in_sight(view: TranscriptView) -> list[CodeControls]:
+    """Controls of blocks, from the top."""
+    return sorted((c for c in view.findChildren(CodeControls) if c.view is not None), key=lambda c: c.y())
+
+
 def wheel(view: TranscriptView, at: QPointF, turned: QPoint, modifiers: Qt.KeyboardModifier) -> None:
     event = QWheelEvent(
         at, view.viewport().mapToGlobal(at), QPoint(), turned, Qt.MouseButton.NoButton, modifiers,
@@ -122,7 +127,7 @@ def test_what_is_looked_at_stays_in_its_place(qtbot: QtBot, view: TranscriptView
     view.set_messages([answer(f"{prose}\n\n{CODE}\n\n{prose}") for _ in range(30)])
     bar = view.verticalScrollBar()
     bar.setValue(round(at * bar.maximum()))
-    seen = [(c, c.view) for c in view.code._shown.values() if 0 < c.y() < view.viewport().height() - 30]
+    seen = [(c, c.view) for c in in_sight(view) if 0 < c.y() < view.viewport().height() - 30]
     controls, block = seen[0]
     before = controls.y()
     for _ in range(2):
@@ -138,7 +143,7 @@ def test_what_is_looked_at_stays_in_its_place(qtbot: QtBot, view: TranscriptView
 def test_an_answer_that_is_written_is_followed_all_the_same(qtbot: QtBot, view: TranscriptView) -> None:
     view.set_messages([answer(f"{CODE}\n\n" * 8, "streaming")])
     bar = view.verticalScrollBar()
-    controls = next(iter(view.code._shown.values()))
+    controls = in_sight(view)[0]
     qtbot.mouseClick(controls.wrap, Qt.MouseButton.LeftButton)
     view.extend(view.items[0].message.id, "\n\nmore\n\n" * 20, "")
     assert bar.value() == bar.maximum() > 0
@@ -243,7 +248,7 @@ def test_the_choice_is_kept_and_the_settings_say_it(qtbot: QtBot, launch: Callab
     window = underhill.window
     dialog = window.settings.open()
     assert not dialog.look.wrap_code.switch.isChecked()
-    controls = next(iter(window.transcript.code._shown.values()))
+    controls = in_sight(window.transcript)[0]
     qtbot.mouseClick(controls.wrap, Qt.MouseButton.LeftButton)
     assert dialog.look.wrap_code.switch.isChecked()
     assert window.preferences.wrap_code
