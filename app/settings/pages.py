@@ -149,9 +149,7 @@ class SpellingRow(QWidget):
         super().__init__(parent)
         self._chosen = choice
         self._checker: SpellChecker | None = None
-        offered = [(tr("System"), SYSTEM), (tr("Off"), OFF)]
-        self.choice = make_combo(self, tr("Spelling"), offered, choice, letters=9)  # as wide as the others
-        self.choice.currentTextChanged.connect(lambda text: self.choice.setToolTip(plain_tip(text)))
+        self.choice = make_combo(self, tr("Spelling"), [(tr("System"), SYSTEM), (tr("Off"), OFF)], choice)
         self.choice.currentIndexChanged.connect(self._choose)
         self.note = make_label("", self, "muted", wrap=True)
         vbox(_row(self.choice, self), self.note, parent=self, margins=0, spacing=0)
