@@ -133,6 +133,7 @@ class CodeBlocks(QObject):
         if controls.part_in_use() is not None:
             self._page.setFocus()
         controls.view = None
+        controls.bar.setValue(0)  # or the block that has it next would begin there
         controls.hide()
         controls.bar.hide()
         self._free.append(controls)

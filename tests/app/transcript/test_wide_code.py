@@ -166,6 +166,15 @@ def test_long_lines_as_they_are_written(view: TranscriptView) -> None:
     assert controls.copy.isVisible()
 
 
+def test_the_next_block_begins_at_its_left(view: TranscriptView) -> None:
+    _, controls = shown(view)
+    controls.bar.setValue(controls.bar.maximum())
+    shorter = WIDE[: len(WIDE) // 2]
+    block, again = shown(view, f"```py\n{shorter}\n```")
+    assert again.bar.maximum() > 0
+    assert block.shift == again.bar.value() == 0
+
+
 def test_by_keyboard_and_for_screen_readers(qtbot: QtBot, view: TranscriptView) -> None:
     block, controls = shown(view)
     view.setFocus()
