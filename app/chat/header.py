@@ -134,6 +134,7 @@ class Header(QFrame):
         sizes.set_font(self.downloads, 0.84, self.downloads.font().Weight.DemiBold)
         self.downloads.hide()
         self.offline = make_button(tr("Offline"), self, style="offline")
+        sizes.set_font(self.offline, 0.84, self.offline.font().Weight.DemiBold)
         self.offline.hide()
         self.server = make_button("", self, style="downloads")
         sizes.set_font(self.server, 0.84, self.server.font().Weight.DemiBold)

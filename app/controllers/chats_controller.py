@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -57,6 +58,7 @@ class ChatsController(QObject):
         sidebar.list.renaming_over.connect(self.refresh)
         shell.composer.style_button.clicked.connect(self.open_style)
         conversation.opened.connect(self.mark_style)
+        self._naming = 0  # id of a folder that was just made, until its name is edited
         conversation.opened.connect(self._mark_chats)
         conversation.busy_changed.connect(self._mark_chats)
         conversation.chats_changed.connect(self.refresh)
@@ -79,6 +81,8 @@ class ChatsController(QObject):
         title = next((c.title for c in found[0] if current is not None and c.id == current.id), "")
         if title:
             self._shell.setWindowTitle(f"{title} – Underhill")
+        if self._naming:
+            self._naming = 0 if self._shell.sidebar.name_folder(self._naming) else self._naming
 
     def _show_found(self, found: tuple[str, list[Chat], list[SearchHit]]) -> None:
         text, chats, hits = found
@@ -188,9 +192,18 @@ class ChatsController(QObject):
 
     @Slot()
     def _new_folder(self) -> None:
-        name = self._ask_name()
-        if name:
-            self.change(lambda store: store.make_folder(name))
+        """Make a folder whose name is edited in the list."""
+        sidebar = self._shell.sidebar
+        taken = {folder.name for folder in sidebar.folders}
+        names = (tr("New folder {number}", number=number) for number in count(2))
+        name = next(name for name in chain((tr("New folder"),), names) if name not in taken)
+
+        def made(folder: Folder) -> None:
+            self._naming = folder.id
+            sidebar.search.clear()
+            self.refresh()
+
+        self.database.submit(lambda store: store.make_folder(name), made)
 
     def _ask_name(self) -> str:
         name, agreed = QInputDialog.getText(self._shell, tr("New folder"), tr("Folder name"))
@@ -273,7 +286,7 @@ class ChatsController(QObject):
 
     def _fill_menu(self, menu: QMenu) -> None:
         colour = self._theme.palette.muted
-        menu.addAction(icon("folder", colour), tr("New folder…"), self._new_folder)
+        menu.addAction(icon("folder", colour), tr("New folder"), self._new_folder)
         menu.addAction(icon("trash", colour), tr("Trash…"), self.open_trash)
         menu.addSeparator()
         self.transfer.fill_menu(menu)

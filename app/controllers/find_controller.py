@@ -11,6 +11,7 @@ from app.chat.conversation import Conversation
 from app.markdown.split import without_thought
 from app.shell import Shell
 from app.storage.records import ScrollPosition
+from app.transcript.code_controls import CodeBlocks
 from app.transcript.page import TranscriptPage
 from app.transcript.selection import TextPosition
 from app.transcript.view import line_top
@@ -25,8 +26,8 @@ class Finder:
     messages: numbers of those that have the words. at: which of them is looked at, -1 for none.
     """
 
-    def __init__(self, page: TranscriptPage) -> None:
-        self._page = page
+    def __init__(self, page: TranscriptPage, code: CodeBlocks) -> None:
+        self._page, self._code = page, code
         self._pattern: re.Pattern[str] | None = None
         self._places: list[_Match] = []  # in the message that is looked at
         self._place = -1
@@ -101,6 +102,7 @@ class Finder:
             if 8 <= page.origin(start.message).y() + y <= page.viewport().height() - 48:
                 break  # it is in sight: nothing need move
             page.go_to(ScrollPosition(item.message.id, round(y - _ABOVE * page.viewport().height())))
+        self._code.bring(block, start.position, end.position)
         page.selection.anchor, page.selection.head = start, end
         page.renew()
 
@@ -111,7 +113,7 @@ class FindController(QObject):
     def __init__(self, shell: Shell, conversation: Conversation) -> None:
         super().__init__(shell)
         self._shell, self._bar = shell, shell.find_bar
-        self._finder = Finder(shell.transcript)
+        self._finder = Finder(shell.transcript, shell.transcript.code)
         self._wanted: tuple[int, Sequence[str]] | None = None  # a message that is being opened, and the words in it
         self._bar.typed.connect(self._find)
         self._bar.stepped.connect(self._step)

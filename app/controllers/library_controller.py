@@ -209,7 +209,7 @@ class LibraryController(QObject):
             return
         last = next(t for t in reversed(failed) if t.id not in before)
         sentence = (
-            tr("Download failed: {model}", model=last.name)
+            tr("Download failed: {model}", model=self._view_model.title_of(last))
             if len(failed) == 1
             else plural("1 download failed", "%n downloads failed", len(failed))
         )
@@ -234,7 +234,7 @@ class LibraryController(QObject):
         sentence = (
             plural("1 unfinished download", "%n unfinished downloads", len(halted))
             if len(halted) > 1 or not so_far
-            else tr("Unfinished download: {model} ({so_far})", model=first.name, so_far=so_far)
+            else tr("Unfinished download: {model} ({so_far})", model=self._view_model.title_of(first), so_far=so_far)
         )
 
         def go_on() -> None:

@@ -120,10 +120,10 @@ class OnboardingController(QObject):
         if t.state == protocol.FINISHED:
             name = t.name
             button = tr("Use model"), lambda: self._shell.model_requested.emit(name)
-            said = tr("{model} downloaded", model=name)
+            said = tr("{model} downloaded", model=self._view_model.title_of(t))
             self._shell.banners.show_banner("info", said, "", "", button, about=MODEL + name)
         else:
             again = t.id
-            said = tr("Download of {model} failed. {problem}", model=t.name, problem=t.problem)
+            said = tr("Download of {model} failed. {problem}", model=self._view_model.title_of(t), problem=t.problem)
             button = tr("Try again"), lambda: self._view_model.resume(again)
             self._shell.banners.show_banner("warning", said, t.action, "", button)

@@ -95,14 +95,14 @@ def _use_english_ctype() -> None:
 
 def moment(at: datetime) -> str:
     """'21 November 2026, 14:05'."""
-    pattern = tr("dd MMMM yyyy, HH:mm", about="a date and time, in the letters of Qt's QLocale")
+    pattern = tr("d MMMM yyyy, HH:mm", about="a date and time, in the letters of Qt's QLocale")
     clock = QDateTime(at.year, at.month, at.day, at.hour, at.minute, at.second)
     return QLocale().toString(clock, pattern)
 
 
 def day(on: date) -> str:
     """'21 November'."""
-    return QLocale().toString(_qt(on), tr("dd MMMM", about="a date, in the letters of Qt's QLocale"))
+    return QLocale().toString(_qt(on), tr("d MMMM", about="a date, in the letters of Qt's QLocale"))
 
 
 def month(on: date, with_year: bool) -> str:

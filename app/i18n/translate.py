@@ -59,7 +59,7 @@ def sentences(*given: str) -> str:
     text = ""
     for sentence in filter(None, given):
         if text and not text.endswith(_ENDS):
-            text += "。" if _WIDE.match(text[-1]) else "."
+            text += "。" if _WIDE.match(text[-1]) or _WIDE.match(sentence) else "."
         text += sentence if not text or text.endswith(("。", "！", "？")) else f" {sentence}"
     return text
 

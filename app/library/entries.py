@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, SignalInstance
+from PySide6.QtCore import Qt, QTimer, SignalInstance, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -20,12 +20,23 @@ from PySide6.QtWidgets import (
 
 from app.i18n.translate import tr
 from app.library.model_text import fit_badge, unbroken
-from app.widgets.builders import centred, empty, hbox, make_bar, make_button, make_label, set_level, show_text, vbox
+from app.widgets.builders import (
+    centred,
+    empty,
+    hbox,
+    make_bar,
+    make_button,
+    make_label,
+    make_timer,
+    set_level,
+    show_text,
+    vbox,
+)
 from app.widgets.touch import scroll_by_touch
 from engine import protocol
 
 WIDEST = 860  # pixels; longer lines are hard to read
-_BAR = 12  # pixels of a scroll bar, as in style.qss
+BAR = 12  # pixels of a scroll bar, as in style.qss
 
 
 @dataclass(frozen=True)
@@ -158,12 +169,18 @@ class LibrarySection(QScrollArea):
         centred(inner, page)
         self.setWidget(page)
         scroll_by_touch(self)
-        bar = self.verticalScrollBar()
-        bar.rangeChanged.connect(lambda low, high: self.setViewportMargins(0, 0, 0 if high > low else _BAR, 0))
-        self.setViewportMargins(0, 0, _BAR, 0)  # so that nothing moves aside when the scroll bar comes
+        # Later, since Qt lays out the page while it tells of the range, and would keep the margins of before.
+        self._room = make_timer(self, 0, self._leave_room)
+        self.verticalScrollBar().rangeChanged.connect(self._room.start)
+        self._leave_room()
         self.nothing = make_label("", page, "muted", wrap=True)
         self.foot.addWidget(self.nothing)
         self.entries: list[LibraryEntry] = []
+
+    @Slot()
+    def _leave_room(self) -> None:
+        """Leave as much room as the scroll bar would take, so that nothing moves aside when it comes."""
+        self.setViewportMargins(0, 0, 0 if self.verticalScrollBar().maximum() else BAR, 0)
 
     def show_entries(self, entries: Sequence[LibraryEntry], nothing: str, groups: Sequence[str] = ()) -> None:
         """Replace all entries. nothing: a sentence where there is none. groups: of each entry, the heading it is under;

@@ -14,7 +14,7 @@ from app.library import model_text
 from app.library.dialogs import ModelDetailsDialog
 from app.library.discover import DiscoverModels, ExternalModels
 from app.library.endpoints import EndpointList
-from app.library.entries import WIDEST, Action, LibraryEntry, LibrarySection
+from app.library.entries import BAR, WIDEST, Action, LibraryEntry, LibrarySection
 from app.library.installed import InstalledModels
 from app.library.teams import TeamList
 from app.library.view_model import LibraryViewModel
@@ -37,14 +37,23 @@ class DownloadList(LibrarySection):
         self._view_model = view_model
         self._by_id: dict[str, LibraryEntry] = {}
         view_model.transfers_changed.connect(self._changed)
+        view_model.catalogue_changed.connect(self._name)
         self._changed(None)
+
+    @Slot()
+    def _name(self) -> None:
+        """The list of models may say what those are called that are downloaded."""
+        transfers, title_of = self._view_model.transfers, self._view_model.title_of
+        if any(id in transfers and entry.title != title_of(transfers[id]) for id, entry in self._by_id.items()):
+            self._changed(None)
 
     @Slot(object)
     def _changed(self, transfer: protocol.Transfer | None) -> None:
         """Update an entry; of one that is shown only text and bar change, five times a second."""
         if transfer is None or transfer.id not in self._by_id:
             self._by_id = {
-                t.id: LibraryEntry(t.name or t.repo, "", progress=True) for t in self._view_model.transfers.values()
+                t.id: LibraryEntry(self._view_model.title_of(t), "", progress=True)
+                for t in self._view_model.transfers.values()
             }
             self.show_entries(list(self._by_id.values()), tr("No downloads"))
             for each in self._view_model.transfers.values():
@@ -91,7 +100,7 @@ class DownloadList(LibrarySection):
             self._view_model.cancel(transfer)
             return
         confirm(
-            self, tr("Cancel the download of {model}?", model=t.name),
+            self, tr("Cancel the download of {model}?", model=self._view_model.title_of(t)),
             tr("The {amount} downloaded so far will be deleted.", amount=size(t.done)),
             tr("Cancel download"), partial(self._view_model.cancel, transfer),
         )  # fmt: skip
@@ -145,13 +154,13 @@ class LibraryPage(QWidget):
             tab.setCheckable(True)
             self._tabs.addButton(tab, number)
             self.pages.addWidget(section)
-            section.verticalScrollBar().rangeChanged.connect(self._align)
             bar.addWidget(tab)
         head = QWidget(self)
         head.setMaximumWidth(WIDEST)
         vbox(top, bar, parent=head, margins=0, spacing=0)
-        self._beside_bar = QWidget(self)
-        middle = hbox(..., (head, 1000), ..., self._beside_bar)
+        beside_bar = QWidget(self)  # for which each section leaves room, so that the head stands above what is in it
+        beside_bar.setFixedWidth(BAR)
+        middle = hbox(..., (head, 1000), ..., beside_bar)
         self.bottom_spacer = QWidget(self)  # as high as a toast that would cover entries otherwise
         self.bottom_spacer.setFixedHeight(0)
         vbox(middle, (self.pages, 1), self.bottom_spacer, parent=self, margins=0, spacing=0)
@@ -171,22 +180,16 @@ class LibraryPage(QWidget):
     @Slot(int)
     def show_section(self, number: int) -> None:
         """Show a section: 0 installed, 1 to download, 2 of other apps, 3 downloads, 4 teams, 5 endpoints."""
-        self._tabs.button(number).setChecked(True)
+        tab, before = self._tabs.button(number), self._tabs.checkedButton()
+        tab.setChecked(True)
         self.pages.setCurrentIndex(number)
-        self._align()
+        if before is not None and before.hasFocus():  # or two would look chosen
+            tab.setFocus()
 
     def begin(self) -> None:
         """Refresh everything as the page comes up."""
         self._view_model.refresh()
         self._tabs.button(self.pages.currentIndex()).setFocus()
-
-    @Slot()
-    def _align(self) -> None:
-        """Align the head with the section below, which a scroll bar makes narrower."""
-        section = self.pages.currentWidget()
-        assert isinstance(section, LibrarySection)
-        bar = section.verticalScrollBar()
-        self._beside_bar.setFixedWidth(bar.sizeHint().width() if bar.maximum() else 0)
 
     @Slot(object)
     def _describe(self, details: protocol.ModelDetails) -> None:

@@ -65,6 +65,17 @@ class LibraryViewModel(QObject):
         link.transfer_changed.connect(self._transfer_changed)
         known.listed.connect(self._library_changed)
 
+    def title_of(self, transfer: protocol.Transfer) -> str:
+        """What a model that is downloaded is called: as in the library once it is there, until then as in the lists."""
+        listed = (*(self.catalogue or ()), *self.results)
+        same = (m for m in listed if (m.repo, m.gguf_name) == (transfer.repo, transfer.gguf))
+        return (
+            self._models.title(transfer.name)
+            or next((model.title for model in same), "")
+            or transfer.name
+            or transfer.repo
+        )
+
     # ---- what there is ----------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
@@ -317,7 +328,7 @@ class LibraryViewModel(QObject):
         else:
             self.transfers[transfer.id] = transfer
         if transfer.state == protocol.FINISHED and (known is None or known.state != protocol.FINISHED):
-            self.message_posted.emit(tr("{model} downloaded", model=transfer.name))
+            self.message_posted.emit(tr("{model} downloaded", model=self.title_of(transfer)))
             self._models.refresh()
             self.refresh_catalogue()
         self.transfers_changed.emit(transfer if known is not None and transfer.id in self.transfers else None)

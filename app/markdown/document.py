@@ -151,9 +151,11 @@ class BlockDocument(QTextDocument):
 
 
 def make(
-    block: Block, palette: Palette, plain: bool = False, formulas: FormulaRenderer | None = None, space: float = 700.0
-) -> BlockDocument:
+    block: Block, palette: Palette, plain: bool = False, formulas: FormulaRenderer | None = None, space: float = 700.0,
+    *, wraps: bool = True,
+) -> BlockDocument:  # fmt: skip
     """Build a block's document. plain: show Markdown as typed (the user's own words). space: width of wide formulas.
+    wraps: break long lines of code.
 
     Code comes without colours; `highlight` adds them. Without `formulas` their source is shown.
     """
@@ -161,9 +163,9 @@ def make(
     document.setUndoRedoEnabled(False)
     document.setDocumentMargin(0)
     option = QTextOption()
-    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     document.setDefaultTextOption(option)
     if block.kind == "code" or block.code:
+        wrap_code(document, wraps)
         document.setDefaultFont(fonts.code())
         document.setPlainText(block.text)
         _space_lines(document, 130.0)
@@ -189,6 +191,14 @@ def make(
         document.sources = [f.source for f in found]
         document.waiting = formula.insert_formulas(document, found, formulas, palette, space)
     return document
+
+
+def wrap_code(document: QTextDocument, wraps: bool) -> None:
+    """Break the long lines of code, or leave them whole. Its lines begin at the left in every language."""
+    option, modes = document.defaultTextOption(), QTextOption.WrapMode
+    option.setWrapMode(modes.WrapAtWordBoundaryOrAnywhere if wraps else modes.NoWrap)
+    option.setTextDirection(Qt.LayoutDirection.LeftToRight)
+    document.setDefaultTextOption(option)
 
 
 def _raise_notes(document: QTextDocument) -> None:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.i18n import languages
-from app.i18n.translate import plural, tr, tr_engine
+from app.i18n.translate import plural, sentences, tr, tr_engine
 from app.recordings.charts import PassChart, PassStrip, PolicyChart, policy_name
 from app.telemetry.charts import legend_label, swatches
 from app.theme import sizes
@@ -83,7 +83,7 @@ class ReplayPage(QWidget):
             self.note.setText(tr("Replays the recording with each cache policy at several cache sizes."))
         else:
             fitted = tr("HOBBIT uses the weights fitted to this model.") if found.fitted else ""
-            self.note.setText(" ".join(filter(None, (tr("{count:,} tokens replayed.", count=found.tokens), fitted))))
+            self.note.setText(sentences(tr("{count:,} tokens replayed.", count=found.tokens), fitted))
         self._show()
 
     def show_problem(self, text: str) -> None:

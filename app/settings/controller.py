@@ -114,6 +114,8 @@ class SettingsController(QObject):
         self._place = QByteArray()  # where the dialog was put, and how large it was made
         self.recordings = RecordingsController(shell, theme, known)
         known.loaded.connect(self._model_loaded)
+        shell.transcript.wrap_code(remembered.wrap_code)
+        shell.transcript.wrap_toggled.connect(self._wrap_toggled)
 
     @Slot()
     def open(self) -> SettingsDialog:
@@ -319,9 +321,19 @@ class SettingsController(QObject):
             self._theme.set_contrast(value)
         elif name == "font_percent":
             self._theme.set_percent(value)
+        elif name == "wrap_code":
+            self._shell.transcript.wrap_code(value)
         self._state.save()
         if name in ("language", "spelling", "motion"):
             self.look_changed.emit(name)
+
+    @Slot(bool)
+    def _wrap_toggled(self, wraps: bool) -> None:
+        """Keep what the switch at a block of code says; the dialog, where it is open, says it too."""
+        self._preferences.wrap_code = wraps
+        self._state.save()
+        if self._dialog is not None:
+            self._dialog.look.wrap_code.switch.setChecked(wraps)
 
     @Slot(bool)
     def _set_advanced(self, wanted: bool) -> None:

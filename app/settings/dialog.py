@@ -112,7 +112,7 @@ class SettingsDialog(QDialog):
         self.scope.currentTextChanged.connect(lambda text: self.scope.setToolTip(plain_tip(text)))
         self.scope.currentIndexChanged.connect(self._scope_chosen)
         self._scope_row = QWidget(self)
-        hbox(self.scope, ..., parent=self._scope_row, margins=(26, 12, 26, 0))
+        hbox(self.scope, ..., parent=self._scope_row, margins=(26, 12, 26, 8))
         self._reload_note = make_label(tr("Reload the model to apply some changes"), self, "restart", wrap=True)
         self.reload_button = make_button(tr("Reload now"), self, style="primary")
         self.reload_button.clicked.connect(lambda: self.need_reload(False))

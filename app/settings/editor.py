@@ -315,6 +315,7 @@ class SettingEditor(QWidget):
         if s.kind == "bool":
             check = QCheckBox(self)
             check.setObjectName("switch")
+            check.setProperty("bare", True)
             check.toggled.connect(self._take)
             return check
         if self._cards:

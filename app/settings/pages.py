@@ -85,7 +85,7 @@ class AppearancePage(SettingsPage):
     restart_requested = Signal()
 
     def __init__(self, preferences: Preferences) -> None:
-        super().__init__(tr("Appearance"), tr("Theme, contrast, motion, font size and language."))
+        super().__init__(tr("Appearance"), tr("Theme, contrast, motion, font size, language and code."))
         modes = zip((tr("System"), tr("Light"), tr("Dark")), MODES)
         percents = [(tr("{number:.0f}%", number=percent), percent) for percent in FONT_PERCENTS]
         codes = [(name, code) for code, name in languages.languages().items()]
@@ -115,6 +115,10 @@ class AppearancePage(SettingsPage):
         self.add_extra(_row(self.font_size, self), found)
         self.add_extra(self.spelling, tr("spelling spell check dictionary typing", about="words of the search"))
         self.add_extra(_row(self.language, self), "language english chinese 中文 语言")
+        self.wrap_code = SwitchRow(tr("Wrap long lines of code"), tr("If off, wide code scrolls sideways."), self)
+        self.wrap_code.switch.setChecked(preferences.wrap_code)
+        self.wrap_code.switch.toggled.connect(partial(self.changed.emit, "wrap_code"))
+        self.add_extra(self.wrap_code, tr("wrap lines code wide scroll chat", about="words of the search"))
         self.note = QWidget(self)
         text = make_label(tr("The language changes when the current work is done."), self.note, "restart", wrap=True)
         restart = make_button(tr("Restart now"), self.note, self.restart_requested)
@@ -133,6 +137,7 @@ class AppearancePage(SettingsPage):
             control.setCurrentIndex(0)
         self.font_size.setCurrentIndex(self.font_size.findData(100))
         self.language.setCurrentIndex(0)
+        self.wrap_code.switch.setChecked(False)
 
 
 class SpellingRow(QWidget):
@@ -194,6 +199,7 @@ class SwitchRow(QWidget):
         name = heading(label, self)
         self.switch = QCheckBox(self)
         self.switch.setObjectName("switch")
+        self.switch.setProperty("bare", True)
         self.switch.setAccessibleName(label)
         self.switch.setAccessibleDescription(text)
         name.setBuddy(self.switch)
@@ -220,7 +226,7 @@ class TokenEditor(QWidget):
         label.setBuddy(self.line)
         self.keep = make_button(tr("Save"), self, self._keep)
         self.forget = make_button(tr("Remove"), self, self.forgotten, name=tr("Remove the token"))
-        row = hbox((self.line, 1), self.keep, self.forget)
+        row = hbox((self.line, 1), self.keep, self.forget, spacing=8)
         vbox(label, self.state, row, parent=self, margins=(0, 9, 0, 9), spacing=3)
         self._typed()
         self.forget.hide()

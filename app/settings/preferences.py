@@ -49,6 +49,7 @@ class Preferences:
     chat: int = 0  # the chat that was open
     draft: str = ""  # what is typed in a new chat
     auto_titles: bool = True  # the model writes titles for new chats
+    wrap_code: bool = False  # long lines of code in answers; otherwise they scroll sideways
     advanced: bool = False  # the settings show those that few people need
     updates: bool = False  # ask for a newer version of Underhill at each start
     toured: bool = False  # the tour of the first run was finished or skipped

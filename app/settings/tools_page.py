@@ -36,6 +36,7 @@ class ServerRow(QFrame):
         self.name = make_label("", self, heading=1.08, wrap=True)
         self.switch = QCheckBox(self)
         self.switch.setObjectName("switch")
+        self.switch.setProperty("bare", True)
         self.switch.clicked.connect(lambda on: page.enable(self.card, on))
         self.facts = make_label("", self, "muted", wrap=True, selectable=True)
         self.far = make_label("", self, "muted", wrap=True)

@@ -143,6 +143,15 @@ class Sidebar(QFrame):
         if index.isValid() and index.flags() & Qt.ItemFlag.ItemIsEditable:
             self.list.edit(index)
 
+    def name_folder(self, folder_id: int) -> bool:
+        """Edit the name of a folder in place; False where it is not in the list (yet)."""
+        folders = (row.folder if isinstance(row, SectionRow) else None for row in self.model.rows)
+        at = next((n for n, folder in enumerate(folders) if folder is not None and folder.id == folder_id), -1)
+        if at >= 0:
+            self.list.setCurrentIndex(self.model.index(at))
+            self.rename_current()
+        return at >= 0
+
     def leave_search(self) -> bool:
         """End a search and show all chats; False where there was none."""
         searching = bool(self.search.text()) and (self.search.hasFocus() or self.list.hasFocus())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -26,6 +27,11 @@ from engine import protocol
 _WIDE = 330  # pixels, until the user drags the border
 _TURN = 1.5  # pulses after a snapshot, while an answer streams, until all are painted that wait for their turn
 _PLACED_AFTER = 60  # milliseconds until what has appeared in a panel has its place there
+_FRAMED_AFTER = 50  # milliseconds until a dock that floats has a frame
+_ASIDE = QPoint(-48, 48)  # pixels from its place in the window to where a dock floats
+_FRAME = Qt.WindowType.Window | Qt.WindowType.CustomizeWindowHint | Qt.WindowType.WindowTitleHint | (
+    Qt.WindowType.WindowCloseButtonHint
+)  # fmt: skip
 _TALL = (3, 2)  # how they share the height, until the user drags the border
 _SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
 
@@ -68,8 +74,10 @@ class TelemetryDocks(QObject):
                 (tr("Experts"), "experts-dock", self.experts),
             )
         )
+        self._framed = make_timer(self, _FRAMED_AFTER, self._frame)
         for dock in self.docks:
             dock.installEventFilter(self)
+            dock.topLevelChanged.connect(self._framed.start)
             dock.visibilityChanged.connect(self._soon.start)  # another tab
             window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
         window.resizeDocks([*self.docks], [_WIDE] * len(self.docks), Qt.Orientation.Horizontal)
@@ -97,6 +105,19 @@ class TelemetryDocks(QObject):
             if dock.isFloating() and not dock.isHidden():
                 dock.hide()
                 dock.show()
+
+    @Slot()
+    def _frame(self) -> None:
+        """Give docks that float the frame of a window: Qt gives them none, and they look like a part of the chat."""
+        if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:  # it is dragged, which a new frame would end
+            self._framed.start()
+            return
+        for dock in self.docks:
+            if dock.isFloating() and dock.windowFlags() & Qt.WindowType.FramelessWindowHint:
+                place, shown = dock.geometry(), not dock.isHidden()
+                dock.setWindowFlags(_FRAME)
+                dock.setGeometry(place)
+                dock.setVisible(shown)
 
     def wide(self) -> int:
         """Pixels that they take, or would, beside the chat. Call it once the window has its new width."""
@@ -269,14 +290,25 @@ def _dock(window: QMainWindow, theme: Theme, title: str, name: str, inside: QWid
 
 
 class _TitleBar(QFrame):
-    """Title of a dock, by which it can be dragged, and its two buttons."""
+    """Title of a dock, by which it can be dragged, and its two buttons. Of one that floats, the frame has the title."""
 
     def __init__(self, theme: Theme, title: str, dock: QDockWidget) -> None:
         super().__init__(dock)
         self.setObjectName("dock-title")
+        self._dock = dock
         label = make_label(title, self, "muted", heading=0.88)
-        apart = IconButton(theme, "apart", tr("Undock or dock {title}", title=title), self, size=14)
-        apart.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
+        self.apart = IconButton(theme, "apart", tr("Undock or dock {title}", title=title), self, size=14)
+        self.apart.clicked.connect(self._toggle)
         close = IconButton(theme, "close", tr("Close {title}", title=title), self, size=14)
         close.clicked.connect(dock.close)
-        hbox((label, 1), apart, close, parent=self, margins=(16, 3, 8, 3), spacing=2)
+        hbox(label, ..., self.apart, close, parent=self, margins=(16, 3, 8, 3), spacing=2)
+        for told in (label, close):
+            dock.topLevelChanged.connect(told.setHidden)
+
+    @Slot()
+    def _toggle(self) -> None:
+        """Let the dock float beside its place, or put it back into it."""
+        place = self._dock.mapToGlobal(QPoint())
+        self._dock.setFloating(not self._dock.isFloating())
+        if self._dock.isFloating():
+            self._dock.move(place + _ASIDE)

@@ -6,8 +6,19 @@ import math
 from collections.abc import Sequence
 from functools import cache
 
-from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFontMetrics,
+    QHelpEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QToolTip, QWidget
 
 from app.i18n.translate import plural, tr, tr_noop
@@ -30,6 +41,7 @@ MEANINGS = {
 PLACES = {0: tr_noop("on disk"), 1: tr_noop("in memory"), 2: tr_noop("in GPU memory")}
 _PLACE_TIERS = {0: "0", 1: "8", 2: "16"}  # colours, by those of the tiers
 _SHADES = 64  # colours of the ramp
+_TIP = 24  # pixels: what a tooltip has round its words, and how far below its place Qt shows it
 # By key, rows and experts to go: more than there are stops at the edge.
 _STEPS = {
     Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0),
@@ -369,9 +381,17 @@ class ExpertHeatmap(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
             text = self.describe(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), text, self) if text else QToolTip.hideText()
+            QToolTip.showText(self.beside(event.pos(), text), text, self) if text else QToolTip.hideText()
             return True
         return super().event(event)
+
+    def beside(self, point: QPoint, text: str) -> QPoint:
+        """Place on the screen at which a tooltip covers no square: left of all, or right of them where no room is."""
+        wide = QFontMetrics(QToolTip.font()).size(0, text).width() + _TIP
+        left = self.mapToGlobal(QPoint(-wide, point.y() - _TIP))
+        if left.x() >= self.screen().availableGeometry().left():
+            return left
+        return self.mapToGlobal(QPoint(self.width(), point.y() - _TIP))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         at = self._at(event.position())

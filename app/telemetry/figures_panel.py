@@ -54,16 +54,12 @@ class FiguresPanel(QWidget):
         self._prompt_line = LineChart(theme, tr("Prompt tokens per second, last 30 s"), in_words)
         self._disk_line = LineChart(theme, tr("Disk reads, last 30 s"), lambda v: f"{size(v)}/s")
         self._waiting_line = LineChart(theme, waited, percent, 1.0)
-        tiles = QGridLayout()
-        tiles.setHorizontalSpacing(18)
-        tiles.setVerticalSpacing(2)
-        self.speed, self.prompt, self.disk, self.waiting = (
-            _add_tile(tiles, number, name, chart, self)
-            for number, (name, chart) in enumerate((
-                (tr("Generation"), self.speed_line), (tr("Prompt processing"), self._prompt_line),
-                (tr("Disk reads"), self._disk_line), (tr("Waiting for disk"), self._waiting_line),
-            ))
-        )  # fmt: skip
+        rates, (self.speed, self.prompt) = _tiles(
+            self, (tr("Generation"), self.speed_line), (tr("Prompt processing"), self._prompt_line)
+        )
+        reads, (self.disk, self.waiting) = _tiles(
+            self, (tr("Disk reads"), self._disk_line), (tr("Waiting for disk"), self._waiting_line)
+        )
         self.memory_text = StableLabel(legend_label(self), self)
         self.memory = MemoryBar(theme, self)
         self.fates = StackedChart(theme, tr("Cache hits and misses, last 30 s"), FATES)
@@ -82,21 +78,23 @@ class FiguresPanel(QWidget):
             self.remote,
             self.why,
             self.notice,
-            tiles,
+            rates,
             parent=self,
             margins=(16, 8, 16, 14),
             spacing=6,
         )
-        for title, meaning, widgets in (
-            (tr("Expert requests"), tr(REQUESTS), (self.fates, self.fates_legend, self.ahead)),
+        # What is looked at most comes first: in a window of the usual size the memory is in sight without scrolling.
+        for title, meaning, parts in (
+            (tr("Expert requests"), tr(REQUESTS), (self.fates, self.fates_legend)),
             (tr("Memory"), "", (self.memory_text, self.memory)),
+            (tr("Disk"), "", (reads, self.ahead)),
             (tr("Expert precision"), tr(USES), (self.mix, self.mix_legend, self.card)),
             (tr("Plan"), "", (self.plan,)),
         ):
             column.addSpacing(6)
             column.addWidget(_heading(title, self, meaning))
-            for widget in widgets:
-                column.addWidget(widget)
+            for part in parts:
+                column.addWidget(part)
         column.addStretch(1)
 
     @Slot(str)
@@ -183,16 +181,21 @@ def _heading(text: str, parent: QWidget, meaning: str = "") -> QLabel:
     return label
 
 
-def _add_tile(grid: QGridLayout, number: int, name: str, chart: Chart, parent: QWidget) -> StableLabel:
-    """Add a name, a figure and its chart to a grid of two tiles a line; returns the figure."""
-    label = make_label(name, style="muted", wrap=True)
-    sizes.set_font(label, 0.88)
-    figure = make_label("–", parent, heading=1.4)
-    figure.setAccessibleName(name)
-    stable = StableLabel(figure, parent)
-    row, column = 3 * (number // 2), number % 2
-    for below, widget in enumerate((label, stable)):
-        grid.addWidget(widget, row + below, column)
-    grid.addWidget(chart, row + 2, column, Qt.AlignmentFlag.AlignTop)
-    grid.setColumnStretch(column, 1)
-    return stable
+def _tiles(parent: QWidget, *tiles: tuple[str, Chart]) -> tuple[QWidget, list[StableLabel]]:
+    """A line of tiles, each with a name, a figure and its chart; returns the line and the figures."""
+    line, grid, figures = QWidget(parent), QGridLayout(), []
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(18)
+    grid.setVerticalSpacing(2)
+    for column, (name, chart) in enumerate(tiles):
+        label = make_label(name, line, "muted", wrap=True)
+        sizes.set_font(label, 0.88)
+        figure = make_label("–", line, heading=1.4)
+        figure.setAccessibleName(name)
+        figures.append(StableLabel(figure, line))
+        grid.addWidget(label, 0, column)
+        grid.addWidget(figures[-1], 1, column)
+        grid.addWidget(chart, 2, column, Qt.AlignmentFlag.AlignTop)
+        grid.setColumnStretch(column, 1)
+    line.setLayout(grid)
+    return line, figures

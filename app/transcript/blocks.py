@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QObject, QRectF, Qt
+from PySide6.QtGui import QTextOption
 
 from app.markdown import document as documents
 from app.markdown.formula import FormulaRenderer
@@ -19,6 +20,7 @@ FOLD = 30  # the line that says how long was thought
 THOUGHT_INDENT = 16.0  # pixels, for the bar beside a thought
 _LINE = 22.0  # pixels at the base size, for estimates only
 _CHAR = 7.3  # the same, of an average character
+_LEAST = 40.0  # pixels for text, however narrow the page
 
 
 def estimate(text: str, width: float) -> float:
@@ -34,13 +36,14 @@ class DocumentBuilder(QObject):
     def __init__(self, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)
         self._theme = theme
+        self.wraps_code = False  # long lines of code, where they would otherwise be scrolled to
         self.highlighter = Highlighter(self)
         self.formulas = FormulaRenderer(self)
 
     def build(self, block: Block, plain: bool, width: float) -> documents.BlockDocument:
         """The document of a block, formulas no wider than `width`. plain: show Markdown as typed."""
         palette = self._theme.palette
-        document = documents.make(block, palette, plain, self.formulas, width)
+        document = documents.make(block, palette, plain, self.formulas, width, wraps=self.wraps_code)
         if block.kind == "code" and block.language:
             self.highlighter.add(document, block.language, palette.syntax)
         return document
@@ -63,6 +66,9 @@ class BlockView:
         self.indent = THOUGHT_INDENT if block.thought else 0.0  # also of writing from right to left, in a bubble
         self._for_width = -1.0  # the width that height holds for
         self.unchanged = 0.0  # pixels from its top that the last `grow` left as they were
+        self.shift = 0  # pixels that code was scrolled sideways
+        self.beyond = 0  # pixels that its longest line is longer than its panel
+        self.has_long_lines = False  # some are longer, or were broken so that they are not
 
     @property
     def is_quote(self) -> bool:
@@ -78,6 +84,24 @@ class BlockView:
     def is_code(self) -> bool:
         """Whether it is drawn on a panel with a head."""
         return self.block.kind == "code" or self.block.code
+
+    def rewrap(self, wraps: bool) -> None:
+        """Break long lines of code, or leave them whole; colours stay."""
+        self.shift = 0
+        if self.document is not None and self.is_code:
+            documents.wrap_code(self.document, wraps)
+            self._for_width = -1.0
+
+    def _measure_lines(self, space: float) -> None:
+        """Find out how much longer lines of code are than their panel, or whether any had to be broken."""
+        assert self.document is not None
+        if self.document.defaultTextOption().wrapMode() == QTextOption.WrapMode.NoWrap:
+            self.beyond = max(0, math.ceil(self.document.idealWidth() - space))
+            self.has_long_lines = self.beyond > 0
+        else:
+            self.beyond = 0
+            blocks = (self.document.findBlockByNumber(n) for n in range(self.document.blockCount()))
+            self.has_long_lines = any(block.layout().lineCount() > 1 for block in blocks)
 
     @property
     def right_to_left(self) -> bool:
@@ -114,13 +138,15 @@ class BlockView:
             self.drop()  # its formulas were made to fit another width
         if self.document is None:
             self.document = builder.build(self.block, self.plain, width - 40)
-        wanted = max(40.0, width - 2 * CODE_PAD if self.is_code else width - self.indent)
+        wanted = max(_LEAST, width - 2 * CODE_PAD if self.is_code else width - self.indent)
         if self.document.textWidth() != wanted:  # the same width, too, would lay all of it out again
             if not self.plain:
                 documents.fit_tables(self.document, wanted)
             self.document.setTextWidth(wanted)
         if self.plain and not self.is_code:  # a bubble is as narrow as its words
             self.document.setTextWidth(min(width, math.ceil(self.document.idealWidth()) + 1.0))
+        if self.is_code:
+            self._measure_lines(wanted)
         extra = fonts.pixels(CODE_HEAD) + 2 * CODE_PAD - 6 if self.is_code else 0.0
         text = math.ceil(self.document.size().height()) + extra
         self.height = fonts.pixels(FOLD) if self.is_fold else text
@@ -162,9 +188,8 @@ class BlockView:
             self.document = None
 
     def text_rect(self, width: float) -> QRectF:
-        """Rectangle of the document, relative to the message's column."""
+        """Rectangle of the document, relative to the message's column; code begins before it once it is scrolled."""
         if self.is_code:
-            return QRectF(
-                CODE_PAD, self.top + fonts.pixels(CODE_HEAD) + CODE_PAD - 8, width - 2 * CODE_PAD, self.height
-            )
+            top = self.top + fonts.pixels(CODE_HEAD) + CODE_PAD - 8
+            return QRectF(CODE_PAD - self.shift, top, width - 2 * CODE_PAD, self.height)
         return QRectF(self.indent, self.top, width, self.height)

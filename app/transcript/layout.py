@@ -120,6 +120,14 @@ class Layout:
             item.forget()
         self.reflow(column)
 
+    def rewrap(self, wraps: bool) -> None:
+        """Break long lines of code, or leave them whole."""
+        for item in self.items:
+            for view in item.views or ():
+                view.rewrap(wraps)
+            item.moved()
+        self.reflow(self.column)
+
     def insert(self, item: MessageItem) -> None:
         """Append a message."""
         item.guess(self.column)

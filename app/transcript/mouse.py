@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QInputDevice, QMouseEvent, QTextCursor
 
-from app.transcript.blocks import BlockView
+from app.transcript.code_controls import CodeBlocks
 from app.transcript.page import TranscriptPage
-from app.transcript.paint import copy_rect, files_rect, fold_rect, foot_rect
+from app.transcript.paint import files_rect, fold_rect, foot_rect
 from app.transcript.selection import END, TextPosition
 from app.widgets.text import plain_tip
 
 
 @dataclass(frozen=True, kw_only=True)
 class HitResult:
-    """Result of a hit test. place: the character. link: its address. copies: the code block whose copy button it is.
+    """Result of a hit test. place: the character. link: its address.
 
     folds: it is the line that a thought is folded under. figures: that with the speed, which unfolds, too.
     files: it is the line that names what is attached.
@@ -24,7 +24,6 @@ class HitResult:
 
     place: TextPosition
     link: str = ""
-    copies: BlockView | None = None
     on_text: bool = False
     folds: bool = False
     figures: bool = False
@@ -60,21 +59,18 @@ def hit_test(page: TranscriptPage, point: QPointF, exact: bool = True) -> HitRes
     position = max(0, layout_of.hitTest(spot, Qt.HitTestAccuracy.FuzzyHit))
     if local.y() > block.top + block.height:
         position = block.document.characterCount() - 1
-    copies = block if block.block.kind == "code" and copy_rect(block, width).contains(local) else None
     on_text = layout_of.hitTest(spot, Qt.HitTestAccuracy.ExactHit) >= 0
     link = layout_of.anchorAt(spot) if inside and on_text else ""
     folds = block.is_fold and fold_rect(block, width).contains(local)
-    return HitResult(
-        place=TextPosition(index, number, position), link=link, copies=copies, on_text=on_text and inside, folds=folds
-    )
+    return HitResult(place=TextPosition(index, number, position), link=link, on_text=on_text and inside, folds=folds)
 
 
 class MouseSelection(QObject):
-    """Turns press, drag and release into a selection; dragging past an edge scrolls."""
+    """Turns press, drag and release into a selection; dragging past an edge of the page, or of long code, scrolls."""
 
-    def __init__(self, page: TranscriptPage) -> None:
+    def __init__(self, page: TranscriptPage, code: CodeBlocks) -> None:
         super().__init__(page)
-        self._page, self._selection = page, page.selection
+        self._page, self._code, self._selection = page, code, page.selection
         self._pressed_at: QPointF | None = None
         self._last = QPointF()
         self._scroll = QTimer(self, interval=30)
@@ -115,13 +111,13 @@ class MouseSelection(QObject):
             return -1  # a finger that moves scrolls
         if self._pressed_at is not None:
             self._extend()
-            if not self._page.viewport().rect().contains(event.position().toPoint()):
+            if not self._page.viewport().rect().contains(event.position().toPoint()) or self._push():
                 self._scroll.start()
             return -1
         hit = hit_test(self._page, event.position())
         shapes = Qt.CursorShape
         shape = shapes.ArrowCursor
-        if hit is not None and (hit.link or hit.copies or hit.folds or hit.figures or hit.files):
+        if hit is not None and (hit.link or hit.folds or hit.figures or hit.files):
             shape = shapes.PointingHandCursor
         elif hit is not None and hit.on_text:
             shape = shapes.IBeamCursor
@@ -160,9 +156,20 @@ class MouseSelection(QObject):
     def _scroll_on(self) -> None:
         height = self._page.viewport().height()
         beyond = min(0.0, self._last.y()) or max(0.0, self._last.y() - height)
-        if not beyond:
+        if not self._push() and not beyond:
             self._scroll.stop()
             return
         bar = self._page.verticalScrollBar()
         bar.setValue(bar.value() + int(beyond / 2))
         self._extend()
+
+    def _push(self) -> bool:
+        """Scroll the code that is being selected sideways, where the mouse is beside its panel and there is more."""
+        hit = hit_test(self._page, self._last, exact=False)
+        if hit is None:
+            return False
+        item, column = self._page.items[hit.place.message], self._page.layout_.column
+        view = item.blocks()[hit.place.block]
+        left = self._page.origin(hit.place.message).x() + item.text_left(column)
+        beyond = min(0.0, self._last.x() - left) or max(0.0, self._last.x() - left - item.text_width(column))
+        return view.is_code and bool(beyond) and self._code.push(view, beyond / 2)

@@ -13,10 +13,10 @@ from app.i18n.translate import tr
 from app.storage.records import ScrollPosition, StoredMessage
 from app.theme import sizes
 from app.theme.theme import Theme
-from app.transcript.blocks import BlockView, DocumentBuilder
+from app.transcript.blocks import DocumentBuilder
 from app.transcript.item import MessageItem, foot_height
 from app.transcript.layout import BUTTON, Layout, button_column, left_in, width_in
-from app.transcript.paint import PaintCache, paint_message
+from app.transcript.paint import PaintCache, foot_rect, paint_message
 from app.transcript.selection import Selection
 from app.widgets.builders import hbox, make_label
 from app.widgets.buttons import IconButton
@@ -55,7 +55,6 @@ class TranscriptPage(QAbstractScrollArea):
         self._follow = True  # stay at the end as it grows
         self._moving = False  # the scroll bar is being set by us
         self.current = -1  # the message that is looked at: its buttons show, and keys are about it
-        self.copied: BlockView | None = None  # the block of code that was copied a moment ago, which says so
         self._marker = FocusMarker(self)
         self.message_actions = MessageActions(theme, self.viewport())
         self.to_end = ScrollToEndButton(theme, self)
@@ -251,7 +250,8 @@ class TranscriptPage(QAbstractScrollArea):
         last = self.current == len(self.items) - 1
         self.message_actions.show_for(item.message, last=last, thought=item.has_thought, folded=item.folded)
         x = at.x() + self.layout_.column - self.message_actions.width() + 4
-        self.message_actions.move(round(x), round(at.y() + item.foot + 1))
+        line = foot_rect(item, self.layout_.column, 0.0)  # of figures, beside which they stand
+        self.message_actions.move(round(x), round(at.y() + line.center().y() - self.message_actions.height() / 2))
 
     @Slot()
     def _scrolled(self) -> None:
@@ -280,7 +280,7 @@ class TranscriptPage(QAbstractScrollArea):
             painter.translate(at)
             paint_message(
                 painter, self.items[index], index, self.layout_.column, seen.translated(-at), self._theme.palette,
-                selection=self.selection, copied=self.copied, buttons=self.beside(index),
+                selection=self.selection, buttons=self.beside(index),
             )  # fmt: skip
             painter.restore()
             index += 1

@@ -91,11 +91,11 @@ class PaintCache:
 
 def paint_message(
     painter: QPainter, item: MessageItem, number: int, column: float, clip: QRectF, palette: Palette,
-    *, selection: Selection, copied: BlockView | None, buttons: float,
+    *, selection: Selection, buttons: float,
 ) -> None:  # fmt: skip
     """Paint a message whose column begins at the painter's origin. clip: what of it must be painted.
 
-    copied: the code block whose copy button was just pressed. buttons: width that those at its foot take.
+    buttons: width that those at its foot take.
     """
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
     at = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
@@ -115,7 +115,7 @@ def paint_message(
             if view.block.thought and not view.is_code:
                 painter.fillRect(QRectF(4, view.top - 4, 2, view.height + 9), QColor(palette.border))
             if view.is_code:
-                _code_panel(painter, view, width, palette, view is copied)
+                _code_panel(painter, view, width, palette)
             if view.block.kind == "rule":
                 painter.fillRect(QRectF(0, math.floor(view.top + view.height / 2), width, 1), QColor(palette.border))
                 continue
@@ -158,11 +158,6 @@ def _versions(painter: QPainter, item: MessageItem, column: float, palette: Pale
 def foot_rect(item: MessageItem, column: float, buttons: float) -> QRectF:
     """Rectangle of the line under an answer, beside its buttons, relative to the message."""
     return QRectF(0, item.foot + 3, column - buttons, foot_height() - fonts.pixels(8))
-
-
-def copy_rect(view: BlockView, width: float) -> QRectF:
-    """Rectangle of a code block's copy button, relative to the message's text."""
-    return QRectF(width - 8 - fonts.pixels(62), view.top + 4, fonts.pixels(62), fonts.pixels(CODE_HEAD) - 6)
 
 
 def files_rect(item: MessageItem, column: float) -> QRectF | None:
@@ -209,7 +204,7 @@ def _bubble(painter: QPainter, item: MessageItem, column: float, palette: Palett
     painter.drawRoundedRect(QRectF(left, top, column - left, bottom - top), 16, 16)
 
 
-def _code_panel(painter: QPainter, view: BlockView, width: float, palette: Palette, copied: bool) -> None:
+def _code_panel(painter: QPainter, view: BlockView, width: float, palette: Palette) -> None:
     panel = QRectF(0.5, view.top + 0.5, width - 1, view.height - 1)
     painter.setPen(QPen(QColor(palette.border), 1))
     painter.setBrush(QColor(palette.code))
@@ -219,10 +214,6 @@ def _code_panel(painter: QPainter, view: BlockView, width: float, palette: Palet
     painter.drawText(
         QRectF(14, view.top + 2, width / 2, fonts.pixels(CODE_HEAD)), _LEFT, _language(view.block.language)
     )
-    if view.block.kind == "code":
-        button = copy_rect(view, width)
-        painter.setPen(QColor(palette.accent if copied else palette.muted))
-        painter.drawText(button.adjusted(0, 0, -6, 0), _RIGHT, tr("Copied") if copied else tr("Copy"))
 
 
 def _language(name: str) -> str:
@@ -251,6 +242,9 @@ def _text(
         chosen.format = form
         context.selections = [chosen]
     painter.save()
+    if view.is_code:  # which may be wider than its panel
+        inside = QRectF(1, place.top() - 4, width - 2, view.top + view.height - place.top())
+        painter.setClipRect(inside, Qt.ClipOperation.IntersectClip)
     painter.translate(place.topLeft())
     view.document.documentLayout().draw(painter, context)
     painter.restore()

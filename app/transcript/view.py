@@ -17,6 +17,7 @@ from app.markdown.split import without_thought
 from app.storage.records import ScrollPosition, StoredMessage, ToolUse
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView
+from app.transcript.code_controls import CodeBlocks
 from app.transcript.details import DetailsPanels
 from app.transcript.item import MessageItem
 from app.transcript.layout import width_in
@@ -106,10 +107,14 @@ class TranscriptView(TranscriptPage):
     """The page with its interactions. What is asked for by mouse or menu comes by the signals of `message_actions`."""
 
     link = Signal(str)  # the address of one that was clicked
+    wrap_toggled = Signal(bool)  # whether long lines of code are wrapped from now on
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.mouse = MouseSelection(self)
+        self.code = CodeBlocks(self)
+        self.code.copied.connect(self._copy_block)
+        self.code.wrap_toggled.connect(self._toggle_wrap)
+        self.mouse = MouseSelection(self, self.code)
         self._details = DetailsPanels(self)
         self._details.hidden.connect(self.toggle_details)
         self.strips = StepStrips(self)
@@ -129,6 +134,7 @@ class TranscriptView(TranscriptPage):
         self.strips.place()
         self._readable.place()
         self.tools.place()
+        self.code.place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -154,6 +160,37 @@ class TranscriptView(TranscriptPage):
         self.to_end.place()
         restore_anchor(self, self._anchor)
 
+    # ---- long lines of code -----------------------------------------------------------------------------------
+
+    def wrap_code(self, wraps: bool, pressed: BlockView | None = None) -> None:
+        """Wrap long lines of code, or have them scroll sideways.
+
+        pressed: the block whose head stays where it is; otherwise the first line in sight does.
+        """
+        if wraps == self.builder.wraps_code:
+            return
+        anchor = self._anchor_of(pressed) or take_anchor(self)
+        self.builder.wraps_code = wraps
+        self.code.held = True  # on the way the blocks in sight are others, and their buttons would lose the focus
+        self.layout_.rewrap(wraps)
+        restore_anchor(self, anchor)
+        self.code.held = False
+        self.arrange()
+
+    def _anchor_of(self, pressed: BlockView | None) -> ScrollAnchor | None:
+        for index, item in enumerate(self.items):
+            views = item.views or []
+            if pressed is not None and pressed in views and not (self.place() is None and item.streaming):
+                number, rect = views.index(pressed), pressed.text_rect(0)
+                below = self.origin(index).y() + line_top(pressed, 0, rect.top())
+                return ScrollAnchor(item.message.id, number, 0, below / _text_size(pressed))
+        return None
+
+    @Slot(object, bool)
+    def _toggle_wrap(self, pressed: BlockView, wraps: bool) -> None:
+        self.wrap_code(wraps, pressed)
+        self.wrap_toggled.emit(wraps)
+
     # ---- mouse and keyboard -----------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -173,9 +210,7 @@ class TranscriptView(TranscriptPage):
         hit = self.mouse.release(event)
         if hit is None:
             return
-        if hit.copies is not None:
-            self._copy_block(hit.copies)
-        elif hit.files:
+        if hit.files:
             self.message_actions.files.emit(self.items[hit.place.message].message.id)
         elif hit.folds:
             self._fold(hit.place.message)
@@ -370,15 +405,14 @@ class TranscriptView(TranscriptPage):
             self.message_actions.show_copied(True)
             self._copied_timer.start()
 
+    @Slot(object)
     def _copy_block(self, block: BlockView) -> None:
         """Copy a block of code."""
         QGuiApplication.clipboard().setText(block.block.text)
-        self.copied = block
+        self.code.show_copied(block)
         self._copied_timer.start()
-        self.renew()
 
     @Slot()
     def _copied_over(self) -> None:
-        self.copied = None
+        self.code.show_copied(None)
         self.message_actions.show_copied(False)
-        self.renew()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QCursor, QFontMetrics, QIcon, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QCursor, QFontMetrics, QIcon, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from app.storage.records import numbered
 from app.theme import fonts, sizes
 from app.theme.icons import icon
-from app.theme.theme import Theme
+from app.theme.theme import Palette, Theme
 from app.widgets.builders import FlowLayout, empty, hbox
 
 _LEAST = 8  # average letters of a button
@@ -82,9 +82,17 @@ class IconButton(QToolButton):
     def _tint(self) -> None:
         palette = self._theme.palette
         made = QIcon(icon(self._name, palette.on_accent if self.objectName() == "send" else palette.muted))
-        if self.objectName() == "send":  # on the pale ground of a disabled button the other colour is not seen
-            made.addPixmap(icon(self._name, palette.muted).pixmap(self.iconSize()), QIcon.Mode.Disabled)
+        # Qt's own would not be seen on the pale ground of a disabled send button, and on a dark one look as if enabled.
+        unusable = icon(self._name, palette.muted if self.objectName() == "send" else _faint(palette))
+        for ratio in (1.0, 2.0):
+            made.addPixmap(unusable.pixmap(self.iconSize(), ratio), QIcon.Mode.Disabled)
         self.setIcon(made)
+
+
+def _faint(palette: Palette) -> str:
+    """Half way between the colour of icons and the ground."""
+    a, b = QColor(palette.muted), QColor(palette.window)
+    return QColor((a.red() + b.red()) // 2, (a.green() + b.green()) // 2, (a.blue() + b.blue()) // 2).name()
 
 
 def elided_title(title: str, metrics: QFontMetrics, width: int) -> str:

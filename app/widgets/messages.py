@@ -66,14 +66,14 @@ class Banner(QFrame):
         self.details.hide()
         self.buttons = QWidget(self)
         row = hbox(parent=self.buttons, margins=0, spacing=10)
-        if details:
-            show = make_button(tr("Details"), self, self.details.setVisible, "quiet")
-            show.setCheckable(True)
-            row.addWidget(show)
         if button is not None:
             row.addWidget(make_button(button[0], self, self.act))
         if other is not None:
             row.addWidget(make_button(other[0], self, lambda: self.act(1)))
+        if details:
+            show = make_button(tr("Details"), self, self.details.setVisible, "quiet")
+            show.setCheckable(True)
+            row.addWidget(show)
         close = IconButton(theme, "close", tr("Close"), self, size=15)
         close.clicked.connect(self.dismiss)
         for pressed in self.findChildren(QAbstractButton):  # by mouse: what one writes in keeps the focus

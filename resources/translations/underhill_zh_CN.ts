@@ -974,6 +974,11 @@
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>New folder {number}</source>
+            <translation>新建文件夹 {number}</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
             <source>New folder</source>
             <translation>新建文件夹</translation>
         </message>
@@ -993,11 +998,6 @@
             <translation>
                 <numerusform>已删除 %n 个对话</numerusform>
             </translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>New folder…</source>
-            <translation>新建文件夹…</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
@@ -1628,13 +1628,13 @@
         </message>
         <message>
             <location filename="../../app/i18n/languages.py"></location>
-            <source>dd MMMM yyyy, HH:mm</source>
+            <source>d MMMM yyyy, HH:mm</source>
             <comment>a date and time, in the letters of Qt's QLocale</comment>
             <translation>yyyy年M月d日 HH:mm</translation>
         </message>
         <message>
             <location filename="../../app/i18n/languages.py"></location>
-            <source>dd MMMM</source>
+            <source>d MMMM</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>M月d日</translation>
         </message>
@@ -3559,8 +3559,8 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Theme, contrast, motion, font size and language.</source>
-            <translation>主题、对比度、动效、字号和语言。</translation>
+            <source>Theme, contrast, motion, font size, language and code.</source>
+            <translation>主题、对比度、动效、字号、语言和代码。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -3636,6 +3636,22 @@
             <source>spelling spell check dictionary typing</source>
             <comment>words of the search</comment>
             <translation>拼写 检查 词典 输入</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Wrap long lines of code</source>
+            <translation>代码长行自动换行</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>If off, wide code scrolls sideways.</source>
+            <translation>关闭时，过宽的代码可左右滚动。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>wrap lines code wide scroll chat</source>
+            <comment>words of the search</comment>
+            <translation>换行 代码 长行 滚动 对话</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -4654,6 +4670,11 @@
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>New folder…</source>
+            <translation>新建文件夹…</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
             <source>Chats</source>
             <translation>对话</translation>
         </message>
@@ -5393,6 +5414,11 @@
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Disk</source>
+            <translation>磁盘</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
             <source>Expert precision</source>
             <translation>专家精度</translation>
         </message>
@@ -5465,6 +5491,26 @@
             <location filename="../../app/tool_servers.py"></location>
             <source>Not connected</source>
             <translation>未连接</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/code_controls.py"></location>
+            <source>Wrap lines</source>
+            <translation>自动换行</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/code_controls.py"></location>
+            <source>Wrap long lines in all code</source>
+            <translation>所有代码的长行都自动换行</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/code_controls.py"></location>
+            <source>Scroll code sideways</source>
+            <translation>左右滚动代码</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/code_controls.py"></location>
+            <source>Copy code</source>
+            <translation>复制代码</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>

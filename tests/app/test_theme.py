@@ -9,12 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QGuiApplication, QTextLayout
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QTextLayout
 from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.theme import fonts
 from app.theme.icons import icon, pixmap
 from app.theme.theme import DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Palette, Theme
+from app.widgets.buttons import IconButton
 from engine import resources
 
 
@@ -129,3 +131,23 @@ def test_icons_grow_with_the_text() -> None:
     finally:
         fonts.set_percent(100)
     assert icon("copy", "#000000").availableSizes()[0].width() == 12
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_an_icon_that_cannot_be_pressed_is_fainter(qtbot: QtBot, theme: Theme, mode: str) -> None:
+    theme.set_mode(mode)
+    button = IconButton(theme, "tools", "Tools")
+    qtbot.addWidget(button)
+
+    def ink(mode: QIcon.Mode) -> float:
+        """Contrast of the strongest colour with the ground."""
+        picture = button.icon().pixmap(button.iconSize(), 1.0, mode).toImage()
+        solid = [
+            colour.name()
+            for x in range(picture.width())
+            for y in range(picture.height())
+            if (colour := picture.pixelColor(x, y)).alpha() > 200
+        ]
+        return max(contrast(colour, theme.palette.window) for colour in solid)
+
+    assert ink(QIcon.Mode.Normal) > 1.5 * ink(QIcon.Mode.Disabled)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QInputDialog
+from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.dialogs import TrashDialog
@@ -131,6 +131,34 @@ def test_pins_and_folders(qtbot: QtBot, launch: Launch, monkeypatch: pytest.Monk
     qtbot.waitUntil(lambda: again.window.sidebar.model.rowCount() == 1)  # still closed
     again.window.sidebar.folder_removed.emit(again.window.sidebar.model.rows[0].folder)  # type: ignore[union-attr]
     qtbot.waitUntil(lambda: again.window.sidebar.model.rowCount() == 2)
+
+
+def test_a_new_folder_is_named_in_the_list(qtbot: QtBot, launch: Launch) -> None:
+    window = launch().window
+    sidebar = window.sidebar
+
+    def make() -> QLineEdit:
+        menu = QMenu(window)
+        sidebar.fill_menu(menu)
+        next(action for action in menu.actions() if action.text() == "New folder").trigger()
+        menu.deleteLater()
+        qtbot.waitUntil(lambda: sidebar.list.renaming)
+        field = QApplication.focusWidget()
+        assert isinstance(field, QLineEdit)
+        return field
+
+    def names() -> list[str]:
+        return [folder.name for folder in sidebar.folders]
+
+    field = make()
+    field.selectAll()
+    qtbot.keyClicks(field, "Letters")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: names() == ["Letters"])
+    qtbot.keyClick(make(), Qt.Key.Key_Escape)  # it keeps the name that it got
+    qtbot.waitUntil(lambda: not sidebar.list.renaming)
+    qtbot.keyClick(make(), Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: sorted(names()) == ["Letters", "New folder", "New folder 2"])
 
 
 def test_where_one_had_read_to_is_kept(qtbot: QtBot, launch: Launch) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QPushButton
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -21,6 +21,7 @@ from engine import protocol
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN, LARGE
 from tests.app.fake_hub import CATALOGUE, FITS, IN_MEMORY, QWEN
+from tests.app.places import settle
 
 pytestmark = pytest.mark.long
 
@@ -49,6 +50,28 @@ def choose(box: QComboBox, text: str) -> None:
 
 def pill(of: LibraryEntry) -> str:
     return next((str(mark.text()) for mark in of.findChildren(QLabel, "badge")), "")
+
+
+@pytest.mark.parametrize("size", [(1280, 820), (900, 420)])
+def test_no_section_stands_beside_its_head(qtbot: QtBot, launch: Launch, size: tuple[int, int]) -> None:
+    underhill = launch()
+    underhill.window.resize(*size)
+    page = opened(qtbot, underhill)
+    tab = next(t for t in page.findChildren(QToolButton) if t.text() == "My models")
+    for number in range(6):
+        page.show_section(number)
+        settle(qtbot, page)
+        section = page.pages.currentWidget()
+        assert isinstance(section, LibrarySection)
+        inner = section.head.geometry().left() + section.head.parentWidget().mapTo(page, QPoint()).x()
+        assert inner == tab.mapTo(page, QPoint()).x(), number
+
+
+def test_one_tab_alone_looks_chosen(qtbot: QtBot, launch: Launch) -> None:
+    page = opened(qtbot, launch())
+    page.begin()
+    page.show_section(1)  # as a link from elsewhere does
+    assert [t.text() for t in page.findChildren(QToolButton) if t.hasFocus()] == ["Discover"]
 
 
 def test_one_writes_to_a_chat_only(qtbot: QtBot, launch: Launch) -> None:
@@ -303,7 +326,7 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     hub = engine_of(underhill).hub
     page = opened(qtbot, underhill, 1)
     entry(page.discover, QWEN.title).buttons["Download"].click()
-    qtbot.waitUntil(lambda: titles(page.downloads) == ["Qwen3-30B-A3B"])
+    qtbot.waitUntil(lambda: titles(page.downloads) == [QWEN.title])
     assert not entry(page.discover, QWEN.title).buttons["Queued"].isEnabled()
     made = page.downloads.entries[0]
     page.show_section(3)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QObject
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
+from PySide6.QtWidgets import QLabel, QMainWindow, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.telemetry.charts import MemoryBar, parts_of
@@ -269,3 +269,24 @@ def test_who_computed_what_is_told_where_there_is_a_card(docks: TelemetryDocks) 
     assert docks.figures.card.isVisibleTo(docks.figures)
     assert "GPU: 45% of them" in docks.figures.card.text()
     assert "3.0 MB/s to the GPU" in docks.figures.card.text()
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_dock_that_floats_is_a_window_of_its_own(qtbot: QtBot, docks: TelemetryDocks) -> None:
+    dock = docks.docks[0]
+    before = dock.mapToGlobal(QPoint())
+    bar = dock.titleBarWidget()
+    label = bar.findChild(QLabel)
+    apart = bar.findChildren(QToolButton)[0]
+    assert isinstance(label, QLabel)
+    apart.click()
+    qtbot.waitUntil(lambda: not dock.windowFlags() & Qt.WindowType.FramelessWindowHint)
+    assert dock.isVisible()
+    assert dock.isFloating()
+    assert (dock.geometry().topLeft() - before).manhattanLength() > 40
+    assert dock.windowTitle() == "Performance"
+    assert label.isHidden()  # the frame has the title
+    apart.click()
+    assert not dock.isFloating()
+    assert dock.isVisible()
+    assert not label.isHidden()

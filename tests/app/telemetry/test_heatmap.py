@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QFontMetrics
+from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
 from app.telemetry.experts_panel import (
@@ -63,6 +64,20 @@ def test_tooltips_name_layer_expert_use_and_place(qtbot: QtBot, theme: Theme) ->
     ]  # fmt: skip
     assert heatmap.describe(QPointF(60, 110)).splitlines()[-1] == "2-bit, in memory"
     assert heatmap.describe(QPointF(3, 10)) == ""
+
+
+@pytest.mark.parametrize("left", [0, 500])
+def test_a_tooltip_covers_no_square(qtbot: QtBot, theme: Theme, left: int) -> None:
+    heatmap = ExpertHeatmap(theme)
+    qtbot.addWidget(heatmap)
+    heatmap.setGeometry(left, 100, 200, 120)
+    heatmap.show()
+    heatmap.show_data(BASE)
+    point = QPoint(150, 40)
+    text = heatmap.describe(QPointF(point))
+    at = heatmap.beside(point, text).x()
+    wide = QFontMetrics(QToolTip.font()).size(0, text).width()
+    assert at + wide < left if left else at >= 200
 
 
 def test_an_expert_is_reached_and_inspected_without_a_mouse(qtbot: QtBot, theme: Theme) -> None:

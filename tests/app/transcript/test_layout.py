@@ -237,3 +237,12 @@ def test_the_button_to_the_end_covers_nothing_of_the_text(
     finally:
         fonts.set_percent(100)
         qapp.setFont(fonts.text())
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+def test_buttons_stand_in_the_line_of_figures(view: TranscriptView, theme: Theme, percent: int) -> None:
+    theme.set_percent(percent)
+    view.set_messages(conversation(2))
+    item = view.items[1]
+    line = foot_rect(item, view.layout_.column, 0.0).translated(view.origin(1))
+    assert abs(view.message_actions.geometry().center().y() - line.center().y()) <= 1

@@ -9,7 +9,6 @@ from pytestqt.qtbot import QtBot
 
 from app.storage.records import StoredMessage, new_id
 from app.transcript.item import BUBBLE_PAD_X
-from app.transcript.paint import copy_rect
 from app.transcript.selection import END, TextPosition
 from app.transcript.view import TranscriptView
 
@@ -73,10 +72,9 @@ def test_a_click_clears_and_copy_takes_the_message(qtbot: QtBot, view: Transcrip
 
 
 def test_the_copy_button_of_code(qtbot: QtBot, view: TranscriptView) -> None:
-    item = view.items[1]
-    code = (item.views or [])[1]
-    centre = view.origin(1) + copy_rect(code, item.text_width(view.layout_.column)).center()
-    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=centre.toPoint())
+    controls = view.code.of(view.items[1].blocks()[1])
+    assert controls is not None
+    qtbot.mouseClick(controls.copy, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "x = 1\ny = 2"
 
 
