@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Literal
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -23,6 +23,7 @@ from engine.models.layers.weights import CheckpointWeights, Linear, fetch, looke
 from engine.models.op_graph.executor import GraphExecutor, UnsupportedOp, build_graph
 from engine.models.shapes import CheckedWeights
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
+from engine.models.vision.tokens import spans
 from engine.native.library import MatrixView
 from engine.native.op_graph import OpGraph
 from engine.translatable import NO_TEXT, Translatable, msg
@@ -30,10 +31,18 @@ from engine.translatable import NO_TEXT, Translatable, msg
 Want = Literal["last", "all", "none"]
 
 
+class PictureRows(Protocol):
+    """What stands for pictures among embedded tokens (vision/pictures.py)."""
+
+    def rows(self, ids: Tensor) -> Tensor:
+        """[N, hidden] float32 for ids of whole pictures, all below zero. ids: [N]."""
+
+
 class Decoder:
     """A causal language model. The residual stream is float32 whatever the weights are held as.
 
     most_tokens: that a new sequence makes room for ahead of need (see ChunkedRows.most).
+    pictures: what stands for ids below zero, which may be fed once this is there, each picture whole (vision/tokens).
     """
 
     def __init__(
@@ -52,6 +61,7 @@ class Decoder:
         self.spec = spec
         self.kv_dtype = kv_dtype
         self.most_tokens = sys.maxsize
+        self.pictures: PictureRows | None = None
         weights = CheckedWeights(weights, spec)
         shared = spec.head is None and dense.table in (None, dense.for_head.kind)
         table = None if shared else looked_up(weights, f"{spec.embedding}.weight", dense)
@@ -143,7 +153,7 @@ class Decoder:
         """
         tokens = torch.as_tensor(ids, dtype=torch.int64)
         horizon = max(horizon, state.horizon, state.length + len(tokens))
-        if self._executor is None or len(tokens) > self._executor.most:
+        if self._executor is None or len(tokens) > self._executor.most or _has_pictures(tokens):
             return self.forward_parts([(tokens, state, want, horizon)])[0]
         x, make = self._embedded(tokens), self._per_layer_inputs
         by_id = None if make is None else make.by_id(tokens)
@@ -158,11 +168,12 @@ class Decoder:
     def forward_parts(self, parts: Sequence[tuple[Tensor, SequenceState, Want, int]]) -> list[Tensor | None]:
         """Feed tokens to several sequences side by side, so that an expert is read once for all that choose it.
 
-        parts: what `forward` takes for each; together they `joins`. Returns what it gives for each, to the last bit:
-        but for experts, every sequence goes through torch's operations by itself, whose sums hang on the number of
-        rows; those of native ops do not. Whatever is raised leaves every state usable, as of `forward`.
+        parts: what `forward` takes for each; together they `joins`, and one with pictures is alone. Returns what it
+        gives for each, to the last bit: but for experts, every sequence goes through torch's operations by itself,
+        whose sums hang on the number of rows; those of native ops do not. Whatever is raised leaves every state usable,
+        as of `forward`.
         """
-        if self._executor is not None and len(parts[0][0]) <= self._executor.most:
+        if self._executor is not None and len(parts[0][0]) <= self._executor.most and not _has_pictures(parts[0][0]):
             return self._few(self._executor, parts)
         before = [state.length for _, state, _, _ in parts]
         passes = [self._pass(*part) for part in parts]
@@ -198,11 +209,14 @@ class Decoder:
 
     def _pass(self, tokens: Tensor, state: SequenceState, want: Want, horizon: int) -> ExpertPass[Tensor | None]:
         span = PositionRange(state.length, state.length + len(tokens), max(horizon, state.horizon))
-        x, make = self._embedded(tokens), self._per_layer_inputs
+        pictures = _has_pictures(tokens)
+        x, make = self._embedded_with_pictures(tokens) if pictures else self._embedded(tokens), self._per_layer_inputs
         inputs = [None] * len(self.layers) if make is None else make(tokens, x)
         if self._streams is not None:
             x = x[:, None].repeat(1, self._streams.spec.count, 1)
         span.tokens = tokens
+        if pictures:
+            span.pictures = tuple((span.start + start, span.start + stop) for start, stop in spans(tokens.tolist()))
         state.begin()
         for layer, layer_state, own in zip(self.layers, state.layers, inputs, strict=True):
             x = yield from layer.forward(x, span, layer_state, own)
@@ -260,6 +274,13 @@ class Decoder:
         x = self.embedding.rows(tokens)
         return x if self.spec.embedding_multiplier == 1.0 else x * self.spec.embedding_multiplier
 
+    def _embedded_with_pictures(self, tokens: Tensor) -> Tensor:
+        assert self.pictures is not None, "ids below zero are pictures"
+        seen = tokens < 0
+        x = self._embedded(tokens.clamp(min=0))
+        x[seen] = self.pictures.rows(tokens[seen])
+        return x
+
     def _logits(self, x: Tensor) -> Tensor:
         if self._streams is not None:
             x = self._streams.head(x)
@@ -269,6 +290,10 @@ class Decoder:
         if self.spec.logit_softcap is not None:
             logits = torch.tanh(logits / self.spec.logit_softcap) * self.spec.logit_softcap
         return logits
+
+
+def _has_pictures(tokens: Tensor) -> bool:
+    return int(tokens.min()) < 0
 
 
 def _rope_switches(layer: LayerSpec) -> tuple[int, ...]:

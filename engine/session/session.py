@@ -350,7 +350,9 @@ class Session(LoadedModel):
         return dict(self.settings)
 
     def _begin_pass(self, ids: Sequence[int], position: int) -> None:
-        known = self.facts.vocabulary
+        known, place = self.facts.vocabulary, self.chat.pictures.place
+        if place is not None:  # what stands for pictures is told as the token that the template has for them
+            ids = [place if one < 0 else one for one in ids]
         if known and max(ids) >= known:
             raise UnderhillError(
                 Kind.BROKEN_FILE,
@@ -487,7 +489,7 @@ class Sequences:
 
 
 def _same(one: Message, other: Message) -> bool:
-    if one.role != other.role:
+    if one.role != other.role or one.images != other.images:
         return False
     if one.token_ids and one.token_ids == other.token_ids:
         return True

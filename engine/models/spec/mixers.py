@@ -94,6 +94,7 @@ class AttentionSpec:
     """Grouped-query softmax attention; names are relative to `prefix`.
 
     window: a query sees itself and the window - 1 tokens before it; None sees everything.
+    whole_pictures: with a window; a token of a picture sees those behind it in the same picture, too.
     chunk: a query sees what lies in its own chunk of so many positions, counted from 0; None sees everything.
     qk_norm: 'head' normalizes each head's head_dim, 'full' the whole width of q and of k; None: no norm.
     v_norm: an RMS norm without scale on each value head (eps of the qk norms).
@@ -124,6 +125,7 @@ class AttentionSpec:
     gated: bool = False
     sinks: str | None = None
     chunk: int | None = None
+    whole_pictures: bool = False
     temperature: TemperatureSpec | None = None
     value_dim: int | None = None
     value_scale: float = 1.0
