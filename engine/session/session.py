@@ -23,6 +23,7 @@ from engine.library.computer import machine_at
 from engine.library.dials import Calibration
 from engine.library.facts import coarse_bits, largest_file, model_facts, spec_of
 from engine.library.listing import BUILTIN
+from engine.models.vision.tokens import has_pictures
 from engine.native.library import kernels_in_use
 from engine.native.memory import forget_code, keep_heap_small
 from engine.planning import offload
@@ -290,8 +291,10 @@ class Session(LoadedModel):
             # With others beside it, their experts and their time would count as its own.
             self._sequences.answered(result.text, result.token_ids, continue_last=continue_last)
             self.warm.answered(self.counters().activations)
-            self.speed_check.answered(made.stats)
-            if self.card_speed.answered(made.stats):
+            usual = not has_pictures(made.running.writer.prompt.ids)  # behind some, torch computes the tokens
+            if usual:
+                self.speed_check.answered(made.stats)
+            if usual and self.card_speed.answered(made.stats):
                 self._speed_judged(NO_TEXT)
         if made.running.error is None and made.stats is not None:
             log_answered(made.stats)

@@ -9631,6 +9631,11 @@
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
+            <source>three whole numbers</source>
+            <translation>三个整数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
             <source>a number above 0</source>
             <translation>大于 0 的数</translation>
         </message>
@@ -9816,11 +9821,6 @@
         </message>
         <message>
             <location filename="../../engine/models/vision/pictures.py"></location>
-            <source>How this model wants its images prepared isn't known.</source>
-            <translation>不知道此模型要求如何处理图片。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/vision/pictures.py"></location>
             <source>Too many images are being read at once.</source>
             <translation>同时读取的图片过多。</translation>
         </message>
@@ -9888,6 +9888,11 @@
             <location filename="../../engine/models/vision/pictures.py"></location>
             <source>Open it in an image viewer, save it as PNG or JPEG, and attach that.</source>
             <translation>用图片查看器打开，另存为 PNG 或 JPEG 后再添加。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/preparation.py"></location>
+            <source>How this model wants its images prepared isn't known.</source>
+            <translation>不知道此模型要求如何处理图片。</translation>
         </message>
         <message>
             <location filename="../../engine/native/expert_cache.py"></location>

@@ -7,7 +7,7 @@ import itertools
 import torch
 from torch import Tensor
 
-from engine.models.layers.rope import RopeTable, rope_table
+from engine.models.layers.rope import RopeTable, rope_table, rope_table_of
 from engine.models.spec import RopeSpec, TemperatureSpec
 
 
@@ -27,6 +27,7 @@ class PositionRange:
         self.tokens: Tensor | None = None  # their ids [T]
         self.shortcut: Tensor | None = None  # the answer of experts that is added further on: see LayerSpec
         self.pictures: tuple[tuple[int, int], ...] = ()  # first position and the one behind the last, of each
+        self.turned: Tensor | None = None  # what tokens are turned by [3, T], where a picture is or was before them
         self._masks: dict[tuple[int, torch.dtype], Tensor] = {}
 
     @property
@@ -41,7 +42,11 @@ class PositionRange:
             return known[1]
         table = self._tables.get(spec)
         if table is None:
-            table = self._tables[spec] = rope_table(spec, self.start, self.stop, self.horizon)
+            if self.turned is None:
+                table = rope_table(spec, self.start, self.stop, self.horizon)
+            else:
+                table = rope_table_of(spec, self.turned, self.horizon)
+            self._tables[spec] = table
         self._by_id[id(spec)] = (spec, table)  # keeps the spec, so that its id is not given to another
         return table
 

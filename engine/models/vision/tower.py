@@ -1,8 +1,13 @@
-"""Gemma 4's vision tower as transformers computes it, in float32, its weights read from the store when needed."""
+"""Vision towers as transformers computes them, in float32, their weights read from the store when needed.
+
+No weights are kept between two pictures, and of the module at work only its own: the tower of a model with experts has
+a gigabyte, which is read in a second or two, while looking takes many.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -16,53 +21,30 @@ from engine.models.shapes import disagreement
 from engine.translatable import msg
 
 
-class VisionTower:
-    """Looks at one picture at a time.
+@contextmanager
+def building(config: Mapping[str, Any]) -> Iterator[None]:
+    """Inside, modules of transformers may be imported, and are made without weights.
 
-    No weights are kept between two pictures, and of the module at work only its own: the tower of a model with experts
-    has a gigabyte, which is read in a second or two, while looking takes many.
+    Raises UnderhillError(BROKEN_FILE) for whatever is raised there: the config makes no sense.
     """
-
-    def __init__(self, config: Mapping[str, Any], weights: CheckpointWeights, pause: Callable[[], None]) -> None:
-        """config: of config.json. weights: of the store. pause: called between modules; what it raises goes through.
-
-        Raises UnderhillError(BROKEN_FILE) where the config makes no sense.
-        """
-        try:
-            with ALONE:
-                from transformers import Gemma4Config
-                from transformers.models.gemma4.modeling_gemma4 import Gemma4MultimodalEmbedder, Gemma4VisionModel
-
-            parsed = Gemma4Config.from_dict({name: config[name] for name in ("text_config", "vision_config")})
-            seen = parsed.vision_config
-            with torch.device("meta"):
-                tower = Gemma4VisionModel._from_config(seen, dtype=torch.float32)
-                embedder = Gemma4MultimodalEmbedder(seen, parsed.text_config)
-            tower.encoder.rotary_emb = type(tower.encoder.rotary_emb)(seen)  # computed, not stored
-        except Exception as cause:
-            raise UnderhillError(
-                Kind.BROKEN_FILE,
-                msg("The config.json of this {config} model does not fit together.", config=config.get("model_type")),
-                msg("Download it again; if that does not help, the model needs another version of Underhill."),
-            ) from cause
-        self._tower, self._embedder = tower.eval().requires_grad_(False), embedder.eval().requires_grad_(False)
-        for module, prefix in ((self._tower, "model.vision_tower."), (self._embedder, "model.embed_vision.")):
-            _read_when_needed(module, prefix, weights, pause)
-
-    @torch.inference_mode()
-    def look(self, patches: Tensor, positions: Tensor) -> Tensor:
-        """What the language model is given for a picture: [N, hidden] float32, one row for each of its tokens.
-
-        patches: [P, 3 * patch * patch], 0 to 1. positions: [P, 2], x and y of each patch.
-        Raises UnderhillError: MISSING_FILE, BROKEN_FILE or DISK_ERROR for weights; what `pause` raises.
-        """
-        seen = self._tower(patches[None], positions[None]).last_hidden_state
-        found: Tensor = self._embedder(seen)
-        return found
+    try:
+        with ALONE, torch.device("meta"):
+            yield
+    except Exception as cause:
+        raise UnderhillError(
+            Kind.BROKEN_FILE,
+            msg("The config.json of this {config} model does not fit together.", config=config.get("model_type")),
+            msg("Download it again; if that does not help, the model needs another version of Underhill."),
+        ) from cause
 
 
-def _read_when_needed(root: nn.Module, prefix: str, weights: CheckpointWeights, pause: Callable[[], None]) -> None:
-    """Have each module read its own weights before it runs, and let go of them behind that, whatever it raised."""
+def read_when_needed(root: nn.Module, prefix: str, weights: CheckpointWeights, pause: Callable[[], None]) -> None:
+    """Have each module read its own weights before it runs, and let go of them behind that, whatever it raised.
+
+    prefix: of their names. pause: called before each; what it raises goes through, as does what `fetch` raises, and
+    BROKEN_FILE for weights of another shape.
+    """
+    root.eval().requires_grad_(False)
     for path, module in root.named_modules():
         held = {**dict(module.named_parameters(recurse=False)), **dict(module.named_buffers(recurse=False))}
         own = {name: tensor for name, tensor in held.items() if tensor.is_meta}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from engine.calibration.calibrator import open_calibrated
 from engine.convert.importer import import_checkpoint
 from engine.errors import Kind, UnderhillError
 from engine.formats import families
@@ -17,9 +17,12 @@ from engine.generation.sampling import Sampling
 from engine.library import library
 from engine.library.facts import model_facts, spec_of
 from engine.models.vision import pictures
+from engine.models.vision.eyes import Gemma4Eyes, Qwen35Eyes
+from engine.models.vision.pixels import Pixels
 from engine.session import Session
 from engine.store.reader import Store
 from tests.engine.models.vision import seeing_gemma as gemma
+from tests.engine.models.vision import seeing_qwen as qwen
 from tests.engine.session.test_session import Listener
 
 pytestmark = pytest.mark.long
@@ -30,18 +33,26 @@ ONE, OTHER = gemma.picture(1), gemma.picture(2, 40, 90, "JPEG")
 ASKED = Message("user", "w10 w11 w12", images=(ONE,))
 
 
+Seeing = Any  # the module seeing_gemma or seeing_qwen
+
+
+@pytest.fixture(scope="module", params=[gemma, qwen], ids=["gemma4", "qwen3_5_moe"])
+def family(request: pytest.FixtureRequest) -> Seeing:
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, Path]:
-    folder = tmp_path_factory.mktemp("gemma")
-    model = gemma.model()
-    gemma.checkpoint(model, folder / "checkpoint")
+def made(tmp_path_factory: pytest.TempPathFactory, family: Seeing) -> tuple[object, Path]:
+    folder = tmp_path_factory.mktemp("seeing")
+    model = family.model()
+    family.checkpoint(model, folder / "checkpoint")
     import_checkpoint(folder / "checkpoint", folder / "store", top=32)
     return model, folder
 
 
 @pytest.fixture(scope="module")
 def opened(made: tuple[object, Path]) -> Iterator[Session]:
-    with open_calibrated(str(made[1] / "store"), EXACT) as session:
+    with Session.open(str(made[1] / "store"), EXACT) as session:
         yield session
 
 
@@ -60,17 +71,22 @@ def fresh(session: Session, *messages: Message) -> Stats:
     return ask(session, *messages)
 
 
+def session_size(session: Session) -> Callable[[bytes], int]:
+    """Tokens of a picture in a prompt, with the one before and the one behind it."""
+    return lambda image: 2 + sum(one < 0 for one in session.chat.pictures.ids(image))
+
+
 def answered(stats: Stats) -> Message:
     return Message("assistant", stats.text, stats.token_ids)
 
 
-def test_the_answer_is_the_one_of_transformers(session: Session, made: tuple[object, Path]) -> None:
+def test_the_answer_is_the_one_of_transformers(session: Session, made: tuple[object, Path], family: Seeing) -> None:
     asked = Message("user", "w10 w11", images=(ONE, OTHER))
     stats = ask(session, asked)
     prompt = session.chat.prompt([asked]).ids
-    assert stats.prompt_tokens == len(prompt) == 1 + (63 + 2) + (60 + 2) + 2 + 2
+    assert stats.prompt_tokens == len(prompt) == 1 + sum(map(session_size(session), (ONE, OTHER))) + 2 + 2
     ids = [*prompt, *stats.token_ids]
-    wanted = gemma.oracle(made[0], ids, [ONE, OTHER])
+    wanted = family.oracle(made[0], ids, [ONE, OTHER])
     assert wanted[len(prompt) - 1 : -1].argmax(-1).tolist() == list(stats.token_ids)
     assert (session.logits(ids, one_by_one=False) - wanted).abs().max() < 1e-4
     assert session.card.reads_images
@@ -107,17 +123,20 @@ def test_back_to_before_the_picture_and_on_without_it(session: Session) -> None:
 
 def test_a_picture_is_looked_at_once(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
-    looking = pictures.VisionTower.look
 
-    def look(tower: pictures.VisionTower, patches: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        looked.append(len(patches))
-        return looking(tower, patches, positions)
+    def counted(looking: Callable[[Any, Pixels], torch.Tensor]) -> Callable[[Any, Pixels], torch.Tensor]:
+        def look(seeing: Any, picture: Pixels) -> torch.Tensor:
+            looked.append(picture.width)
+            return looking(seeing, picture)
 
-    monkeypatch.setattr(pictures.VisionTower, "look", look)
+        return look
+
+    for kind in (Gemma4Eyes, Qwen35Eyes):
+        monkeypatch.setattr(kind, "look", counted(kind.look))
     asked = Message("user", "w10", images=(gemma.picture(11), gemma.picture(11)))
     fresh(session, asked)
     fresh(session, asked)
-    assert looked == [252]
+    assert len(looked) == 1
 
 
 def test_several_answers_at_once_are_those_of_each_alone(session: Session) -> None:
@@ -140,7 +159,7 @@ def test_no_chunk_cuts_a_picture(session: Session, chunk: int, monkeypatch: pyte
 
 def test_turns_with_pictures_are_dropped_when_the_context_is_full(session: Session) -> None:
     chat: list[Message] = []
-    for n in range(8):
+    for n in range(14):
         chat += [Message("user", f"w{n + 10}", images=(gemma.picture(n),)), Message("assistant", "w50")]
     listener = Listener()
     chat.append(ASKED)
@@ -163,7 +182,7 @@ def test_a_stop_is_heard_while_a_picture_is_looked_at(session: Session) -> None:
 def test_what_text_spells_is_no_picture(session: Session) -> None:
     for role in ("user", "assistant", "system"):
         ids = session.chat.prompt([Message(role, "w94 w10"), ASKED]).ids
-        assert sum(one < 0 for one in ids) == 63
+        assert sum(one < 0 for one in ids) == session_size(session)(ONE) - 2
     assert min(session.chat.prompt([Message("user", "w94 w10")]).ids) >= 0
 
 
@@ -191,7 +210,7 @@ def test_a_store_of_before_says_to_import_it_again(
     store = imported_before(made[1], tmp_path / "before", monkeypatch)
     assert not library.card(store).reads_images
     assert library.card(made[1] / "store").reads_images
-    with open_calibrated(str(store), EXACT) as session:
+    with Session.open(str(store), EXACT) as session:
         assert ask(session, Message("user", "w1")).finish == "length"
         with pytest.raises(UnderhillError, match="Import the model again"):
             ask(session, ASKED)

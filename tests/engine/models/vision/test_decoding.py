@@ -13,19 +13,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from transformers.models.gemma4.image_processing_pil_gemma4 import get_aspect_ratio_preserving_size
+from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_resize
 
 from engine.errors import Kind, UnderhillError
 from engine.limits import PICTURE_BYTES
 from engine.models.vision import decoding, pictures
-from engine.models.vision.pictures import Pixels, Preparation
+from engine.models.vision.eyes import gemma4_patches, qwen_patches
+from engine.models.vision.pixels import Pixels
+from engine.models.vision.sizing import LARGEST, NEAREST, Sizing
 from tests.engine.models.vision import seeing_gemma as gemma
+from tests.engine.models.vision import seeing_qwen as qwen
 
-SIZE = Preparation(side=4, pooled=2, tokens=70)
+SIZE = Sizing(LARGEST, 8, 70)
 
 
-def decoded(image: bytes) -> Pixels:
+def decoded(image: bytes, size: Sizing = SIZE) -> Pixels:
     """In this process: the sandbox has tests of its own."""
-    (kind, width, height, rgb), *rest = decoding.pixels(base64.b64encode(image).decode("ascii"), 8, 70)
+    data = base64.b64encode(image).decode("ascii")
+    (kind, width, height, rgb), *rest = decoding.pixels(data, size.way, size.step, size.most, size.least)
     assert kind == decoding.PIXELS
     assert not rest
     return Pixels(width, height, base64.b64decode(str(rgb)))
@@ -49,19 +54,37 @@ def corner(pixels: Pixels, x: int = 0, y: int = 0) -> tuple[int, ...]:
 )
 def test_prepared_as_transformers_does_it(image: bytes) -> None:
     found = gemma.prepared([image])
-    patches, positions = decoded(image).patches(4)
+    patches, positions = gemma4_patches(decoded(image), 4)
     assert torch.equal(patches, found["pixel_values"][0, : len(patches)])
     assert torch.equal(positions, found["image_position_ids"][0, : len(patches)])
     assert bool((found["image_position_ids"][0, len(patches) :] == -1).all())
 
+    size = Sizing(NEAREST, 8, 40, 4)
+    wanted = qwen.prepared([image])
+    assert torch.equal(qwen_patches(decoded(image, size), 4, 2, 2), wanted["pixel_values"])
 
-@given(st.integers(1, 70_000), st.integers(1, 70_000), st.sampled_from([70, 140, 280, 560, 1120]))
-def test_the_size_is_that_of_transformers(width: int, height: int, most: int) -> None:
+
+SIDES = st.integers(1, 70_000)
+
+
+@given(SIDES, SIDES, st.sampled_from([70, 140, 280, 560, 1120]))
+def test_the_largest_size_is_that_of_transformers(width: int, height: int, most: int) -> None:
     try:
-        wanted = get_aspect_ratio_preserving_size(height, width, 16, 9 * most, 3)[::-1]
+        wanted = get_aspect_ratio_preserving_size(height, width, 16, 9 * most, 3)
     except ValueError:
         wanted = None
-    assert decoding.fitted(width, height, 48, most) == wanted
+    found = Sizing(LARGEST, 48, most).fitted(width, height)
+    assert (found and (found[1] * 48, found[0] * 48)) == wanted
+
+
+@given(SIDES, SIDES, st.integers(16, 1024), st.integers(1, 15))
+def test_the_nearest_size_is_that_of_transformers(width: int, height: int, most: int, least: int) -> None:
+    try:
+        wanted = smart_resize(height, width, 32, least * 32**2, most * 32**2)
+    except ValueError:
+        wanted = None
+    found = Sizing(NEAREST, 32, most, least).fitted(width, height)
+    assert (found and (found[1] * 32, found[0] * 32)) == wanted
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16", "CMYK"])
@@ -132,7 +155,7 @@ def bomb(width: int, height: int) -> bytes:
 )
 def test_hostile_pictures_are_refused_by_a_sentence(image: bytes, sentence: str) -> None:
     with pytest.raises(UnderhillError, match=sentence) as refused:
-        pictures._decoded(image, SIZE)
+        pictures.decode(image, SIZE)
     assert refused.value.kind is Kind.BAD_REQUEST
     assert refused.value.action
 
@@ -142,7 +165,7 @@ def test_what_takes_too_long_or_too_much_is_ended(monkeypatch: pytest.MonkeyPatc
     with monkeypatch.context() as short:
         short.setattr(pictures, "DECODING_MEMORY", 20_000_000)
         with pytest.raises(UnderhillError, match="too much memory"):
-            pictures._decoded(saved(Image.new("RGB", (7_000, 7_000))), SIZE)
+            pictures.decode(saved(Image.new("RGB", (7_000, 7_000))), SIZE)
     monkeypatch.setattr(pictures, "PICTURE_SECONDS", 0.0)
     with pytest.raises(UnderhillError, match="too long"):
-        pictures._decoded(saved(Image.new("RGB", (7_000, 7_000))), SIZE)
+        pictures.decode(saved(Image.new("RGB", (7_000, 7_000))), SIZE)
