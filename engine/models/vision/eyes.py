@@ -89,13 +89,14 @@ class Qwen35Eyes:
         seen, said = Config(config["vision_config"]), preparation(folder)
         self._side, self._merged = seen.integer("patch_size", 16, low=1), seen.integer("spatial_merge_size", 2, low=1)
         self._times = seen.integer("temporal_patch_size", 2, low=1)
-        own = (said.integer("patch_size"), said.integer("merge_size"), said.integer("temporal_patch_size", 2))
+        own = tuple(said.raw.get(key) for key in ("patch_size", "merge_size", "temporal_patch_size"))
         size, step = said.group("size"), self._side * self._merged
-        most, least = size.integer("longest_edge", low=1), size.integer("shortest_edge", low=1)
+        most, least = size.integer("longest_edge", 0), size.integer("shortest_edge", 0)
         plain = said.flag("do_normalize", True) and said.raw.get("image_mean") == said.raw.get("image_std") == [0.5] * 3
         rope = Config(config).rope_settings()
         turns = rope.get("mrope_section") and rope.get("mrope_interleaved")
-        if own != (self._side, self._merged, self._times) or not plain or not turns:
+        known = own == (self._side, self._merged, self._times) and 0 < least <= most and most >= step**2
+        if not known or not plain or not turns:
             raise not_known()
         self.sizing = Sizing(NEAREST, step, min(most // step**2, QWEN_TOKENS), max(1, least // step**2))
         with building(config):

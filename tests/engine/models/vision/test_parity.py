@@ -165,6 +165,8 @@ def test_without_eyes_of_ours_nothing_is_kept(pair: Pair) -> None:
         (gemma, {"do_normalize": True, "image_mean": [0.5, 0.5, 0.5]}),
         (qwen, {**qwen.PREPARED, "merge_size": 3}),
         (qwen, {**qwen.PREPARED, "image_std": [0.2] * 3}),
+        (qwen, {**qwen.PREPARED, "size": {}}),
+        (qwen, {}),
     ],
     indirect=["family"],
 )
