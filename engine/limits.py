@@ -57,6 +57,13 @@ DOCUMENT_PDF_SECONDS = 600.0  # for all pages of one file
 DOCUMENT_PASSAGES = 200_000  # of one folder; their vectors take 150 MB
 DOCUMENT_LEFT_OUT = 200  # files left out that are named
 
+# ---- pictures in chats -----------------------------------------------------------------------------------------------
+
+PICTURE_BYTES = 32 << 20  # of one file; photos have 3 to 15 MB
+PICTURE_PIXELS = 64_000_000  # of one; decoded they take 3 or 4 bytes each, and as much again on their way
+PICTURE_SECONDS = 30.0  # until one is decoded; a large photo takes a second
+PICTURES_KEPT = 128  # decoded ones that are kept, for when they have to be looked at (again): 2 to 3 MB each
+
 # ---- what a hub may answer -------------------------------------------------------------------------------------------
 
 ANSWER_BYTES = 16 << 20  # of one answer to a question; files are bounded by what they are

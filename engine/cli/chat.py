@@ -19,6 +19,7 @@ from pathlib import Path
 from engine import settings
 from engine.calibration.calibrator import open_calibrated
 from engine.cli.documents import Documents
+from engine.cli.images import Images
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, say
 from engine.errors import Kind, UnderhillError
@@ -184,7 +185,7 @@ def run_chat(args: argparse.Namespace) -> int:
     if args.greedy:
         sampling["temperature"] = 0.0
     bar = ProgressBar(sys.stderr.isatty())
-    documents = Documents(args.documents)
+    documents, images = Documents(args.documents), Images(args.images)
     with open_calibrated(args.model, given(args, settings.ENGINE), bar.report) as session:
         bar.close()
         session.on_notice = lambda notice: say(notice) if notice else None
@@ -195,7 +196,7 @@ def run_chat(args: argparse.Namespace) -> int:
         system = [Message("system", args.system)] if args.system else []
         documents.count = lambda text: len(session.chat.encode(text))
         documents.context = session.context.limit
-        turn = _Turn(session, args, Sampling(**sampling), documents)  # type: ignore[arg-type]
+        turn = _Turn(session, args, Sampling(**sampling), documents, images)  # type: ignore[arg-type]
         work = _converse if args.prompt is None else _once
         with recording(session, args.trace) as kept, timed(session, args.timeline):
             return work(turn, system, kept)
@@ -209,6 +210,7 @@ class _Turn:
     args: argparse.Namespace
     sampling: Sampling
     documents: Documents
+    images: Images
 
     def generate(self, messages: Sequence[Message], terminal: Terminal, chat: str = "") -> Stats:
         """Answer. Raises UnderhillError."""
@@ -223,7 +225,7 @@ def _once(turn: _Turn, system: list[Message], kept: TraceFile | None) -> int:
     prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
     with Terminal(show=not args.json, progress=sys.stderr.isatty()) as terminal:
         question = turn.documents.asked(prompt, terminal.cancelled)
-        stats = turn.generate((*system, Message("user", question)), terminal)
+        stats = turn.generate((*system, turn.images.with_images(Message("user", question))), terminal)
     if args.json:
         print(json.dumps(as_json(stats) | turn.documents.as_json(), ensure_ascii=False))
     else:
@@ -287,7 +289,7 @@ def _answer(turn: _Turn, messages: list[Message], line: str, chat: str) -> Stats
     print(f"\n{turn.session.card.title}> " if sys.stdin.isatty() else "", end="", flush=True)
     try:
         with Terminal(show=True, progress=False) as terminal:
-            question = Message("user", turn.documents.asked(line, terminal.cancelled))
+            question = turn.images.with_images(Message("user", turn.documents.asked(line, terminal.cancelled)))
             stats = turn.generate((*messages, question), terminal, chat)
     except UnderhillError as e:
         say(f"{e.sentence} {e.action}")

@@ -184,6 +184,14 @@ def _chat(p: argparse.ArgumentParser) -> None:
         default=[],
         help="search this file or folder at each question, and show what was found; may be repeated",
     )
+    p.add_argument(
+        "--image",
+        dest="images",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a PNG, JPEG or WebP that goes with the first question, for models that read images; may be repeated",
+    )
     p.add_argument("--greedy", action="store_true", help="always the likeliest token (temperature 0)")
     p.add_argument("--trace", metavar="FILE", help="record which experts were used, for `underhill-cli trace`")
     p.add_argument("--timeline", metavar="FILE", help="record what was read and computed when, for ui.perfetto.dev")

@@ -59,6 +59,10 @@ def run_chat(args: argparse.Namespace) -> int:
         return chat.run_chat(args)
     if args.json and args.prompt is None:
         raise UnderhillError(Kind.BAD_REQUEST, msg("--json answers one prompt."), msg("Add --prompt TEXT."))
+    if args.images:
+        raise UnderhillError(
+            Kind.BAD_REQUEST, msg("A team takes no images in the terminal."), msg("Name a model that reads images.")
+        )
     if args.trace is not None or args.timeline is not None:
         raise UnderhillError(
             Kind.BAD_REQUEST, msg("--trace and --timeline record one model."), msg("Name a model instead of a team.")

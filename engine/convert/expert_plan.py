@@ -23,6 +23,7 @@ from engine.formats.families import (
     ExpertNames,
     check_quantization,
     dense_model,
+    eyes,
     text_config,
 )
 from engine.formats.source import WeightSource
@@ -32,7 +33,7 @@ from engine.translatable import Translatable, msg
 
 # Digits are bounded in names that others wrote: int() refuses more than 4300 of them, with an error of its own.
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,6})\.(.+)$")
-# Layers that predict further tokens, and the eyes and ears of models that have them: chat needs neither.
+# Layers that predict further tokens, and the eyes and ears of models that have them, unless these are of use here.
 _UNUSED = re.compile(
     r"(^|\.)(mtp|visual|vision_tower|vision_model|audio_tower|embed_vision|embed_audio"
     r"|mm_projector|multi_modal_projector|patch_merge_mlp|vit_large_projector)(\.|_)"
@@ -51,11 +52,15 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
     if names is None:
         return plan_experts(checkpoint.config, {e.name: e.shape for e in checkpoint.entries.values()})
     found: dict[int, dict[int, ExpertPieces]] = {}
-    dense, unused = [], []
+    dense, unused, sees = [], [], []
+    seeing = eyes(checkpoint.config)
     hidden_layers = _layers(config)
     if not isinstance(hidden_layers, int):
         raise broken_file(msg("config.json names no num_hidden_layers."))
     for name in checkpoint.entries:
+        if name.startswith(seeing):
+            sees.append(name)
+            continue
         match = _LAYER.search(name)
         if _UNUSED.search(name) or (match and int(match.group(1)) >= hidden_layers):
             unused.append(name)
@@ -83,6 +88,7 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
         layers=layers,
         dense=tuple(dense),
         unused=tuple(unused),
+        eyes=tuple(sees),
     )
 
 

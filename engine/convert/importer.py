@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from engine.convert.encoding import GROUPS, codings, dense_chunks, dense_shapes, encoded, keeps
+from engine.convert.encoding import GROUPS, codings, dense_chunks, dense_shapes, encoded, eye_shapes, keeps
 from engine.convert.expert_plan import find_experts
 from engine.convert.journal import ChecksumMismatch, ImportJournal, ImportPart, StreamSource, parts
 from engine.convert.pieces import ExpertPlan, piece_shape
@@ -114,7 +114,7 @@ def import_checkpoint(
     report(msg("Reading model structure"), 0, 0)
     plan = find_experts(checkpoint)
     layers = _layer_shapes(checkpoint, plan, top, group, codings(checkpoint, plan) if exact else {})
-    dense = dense_shapes(checkpoint, plan, exact)
+    dense = [*dense_shapes(checkpoint, plan, exact), *eye_shapes(checkpoint, plan)]
     with (
         checkpoint.companions() as copies,
         StoreWriter(Path(destination), _identity(checkpoint, incoming, copies, layers, dense), layers, dense) as writer,
@@ -294,7 +294,8 @@ class _Work:
         shape = self._dense[name]
         dtype = dtypes.TORCH[shape.listed[0]]
         for chunk in dense_chunks(self._source, shape):
-            if dtype.is_floating_point and not _finite(torch.frombuffer(chunk, dtype=dtype)):
+            # A single number may be a bound, such as Gemma's towers have, and be infinite where there is none.
+            if dtype.is_floating_point and shape.shape and not _finite(torch.frombuffer(chunk, dtype=dtype)):
                 raise damaged_checkpoint(msg("{name} holds numbers that are not finite.", name=name))
             yield chunk
             self._done += chunk.nbytes

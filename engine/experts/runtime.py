@@ -103,7 +103,7 @@ class ExpertRuntime:
         Under the Exact dial the result is the same to the last bit whatever was cached.
         """
         if ids.shape[0] > 1:
-            self._stop_if_asked()
+            self.stop_if_asked()
         if self.route_listener is not None:
             self.route_listener(layer, ids, weights)
         if self.given_listener is not None:
@@ -111,7 +111,7 @@ class ExpertRuntime:
         with self.pending.layer_lock, self._seen(layer, ids.shape[0]):
             return self._moe(layer, x, ids, weights)
 
-    def _stop_if_asked(self) -> None:
+    def stop_if_asked(self) -> None:
         """Only of several tokens: one is over before a person could tell the difference."""
         if self.interrupted is not None and self.interrupted():
             raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
@@ -158,7 +158,7 @@ class ExpertRuntime:
         """See Stepper.moe_step. Raises what `moe` raises."""
         several = step.tokens > 1
         if several:
-            self._stop_if_asked()
+            self.stop_if_asked()
         if self.route_listener is not None:
             self.route_listener(layer, step.ids.clone(), step.weights.clone())  # the step's own are written over
         if several and self.given_listener is not None:
@@ -176,7 +176,7 @@ class ExpertRuntime:
     def run_layers(self, layers: GraphLayers, at: int, step: GraphStep) -> int:
         """See Stepper.run_layers. Raises UnderhillError as `moe` does."""
         if step.tokens > 1:
-            self._stop_if_asked()
+            self.stop_if_asked()
         if self._is_followed(step.tokens):
             return layers.run_one(at, step)
         with self.pending.layer_lock:

@@ -25,9 +25,11 @@ from engine.regular_file import FileTooLarge, is_regular, read_json, read_text
 from engine.store import dtypes
 from engine.translatable import msg
 
-# Tokenizer, chat template, generation defaults, licence. The rest of a repository is not needed to chat.
+# Tokenizer, chat template, generation defaults, how pictures are prepared, licence. The rest of a repository is not
+# needed to chat.
 _SMALL = re.compile(
-    r"(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|chat_template)\.json"
+    r"(config|generation_config|preprocessor_config|processor_config|tokenizer|tokenizer_config|special_tokens_map"
+    r"|added_tokens|vocab|chat_template)\.json"
     r"|(merges|vocab)\.txt|\w[\w.-]*\.(model|jinja|tiktoken)|(LICENSE|NOTICE|USE_POLICY)[\w.-]*|README\.md"
 )
 NOTE = "download.json"  # what our own downloads leave in the directory

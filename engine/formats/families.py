@@ -122,6 +122,21 @@ def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return inner if isinstance(inner, Mapping) else config
 
 
+# What a model sees with, in families whose vision tower Underhill runs: the beginnings of its tensors' names.
+_EYES = {"gemma4": ("model.vision_tower.", "model.embed_vision."), "qwen3_5_moe": ("model.visual.",)}
+
+
+def eyes(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the names of the tensors that a model of this config sees with begin with; () where Underhill has none."""
+    kind, place = str(config.get("model_type")), config.get("image_token_id")
+    if not isinstance(config.get("vision_config"), Mapping) or type(place) is not int or place < 0:
+        return ()
+    # Gemma 4 with inputs of every layer has another input for pictures there; no published one with experts has them.
+    if kind == "gemma4" and text_config(config).get("hidden_size_per_layer_input", 256):
+        return ()
+    return _EYES.get(kind, ())
+
+
 def dense_model(kind: str) -> UnderhillError:
     """UNSUPPORTED_MODEL for a model of this kind that has no routed experts."""
     return UnderhillError(

@@ -72,7 +72,7 @@ class AnswerWriter:
         self.prompt, self.result = prompt, Answer()
         self._chat, self._sampling, self._listener = chat, sampling, listener
         self._constraint, self._logprobs, self._on_logprob = constraint, logprobs, on_logprob
-        before = prompt.ids[: len(prompt.ids) - len(prompt.begun)]
+        before = prompt.words[: len(prompt.words) - len(prompt.begun)]
         self._shown: Reader | PlainReader
         if prompt.raw:
             self._shown = PlainReader(chat.tokenizer, before[-8:])
@@ -80,7 +80,7 @@ class AnswerWriter:
             self._shown = Reader(chat.tokenizer, chat.speech, before[-8:], prompt.state)
             self._shown.go_on(prompt.begun, prompt.said)
         self._stops = StopTexts(stop_texts)
-        self._sampler = Sampler(sampling, prompt.ids)
+        self._sampler = Sampler(sampling, prompt.words)
         self._waiting: list[int] = []  # tokens whose text is not shown yet
         self._start = time.perf_counter()
 

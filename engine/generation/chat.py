@@ -17,6 +17,8 @@ from engine.generation.messages import FREE, AnswerOptions, Message, Tool
 from engine.generation.model_files import ModelFiles
 from engine.generation.rendering import Rendering
 from engine.generation.turns import Turn, parted
+from engine.models.vision.pictures import NoPictures, Pictures
+from engine.models.vision.tokens import PLACE
 from engine.regular_file import read_json
 from engine.translatable import msg
 
@@ -28,7 +30,8 @@ _SPELLED = re.compile("\x02c(\\d+)\x03")  # stands for a control token that a co
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """Tokens to feed. history: how many of them come before the generation prompt. dropped: turns left out.
+    """Tokens to feed, pictures among them (models/vision/tokens.py). history: how many of them come before the
+    generation prompt. dropped: turns left out.
 
     state: in which a reader of the answer begins (formats.reader). raw: it is not interpreted. begun, said: of an
     answer that goes on, its tokens, which `ids` ends with, and the text that they were shown as.
@@ -42,9 +45,17 @@ class Prompt:
     said: str = ""
     raw: bool = False
 
+    @property
+    def words(self) -> tuple[int, ...]:
+        """The tokens without what stands for pictures."""
+        return tuple(one for one in self.ids if one >= 0)
+
 
 class ChatFormat:
-    """Tokenizer and chat template of one model, as its own files define them. No remote code is run."""
+    """Tokenizer and chat template of one model, as its own files define them. No remote code is run.
+
+    pictures: those of its chats; to be set where the model reads any.
+    """
 
     def __init__(self, directory: Path) -> None:
         """directory: holds tokenizer.json and friends. Raises as ModelFiles."""
@@ -64,6 +75,7 @@ class ChatFormat:
         self.levels, self.plain_thinking = self.rendering.levels, self.rendering.on
         self.usual = self.rendering.usual
         self._grammar_vocabulary: GrammarVocabulary | None = None
+        self.pictures: Pictures | NoPictures = NoPictures()
 
     def level(self, thinking: bool | str | None) -> str:
         """The level of its switch that comes nearest to what is wanted; '' where that is left to the template."""
@@ -112,7 +124,14 @@ class ChatFormat:
         return () if options.lenient and not self.rendering.calls_tools else chosen_tools(options)
 
     def raw_prompt(self, messages: Sequence[Message]) -> Prompt:
-        """The messages' text as it stands, behind the token that begins every text of this model, if there is one."""
+        """The messages' text as it stands, behind the token that begins every text of this model, if there is one.
+
+        Raises UnderhillError(BAD_REQUEST) for images, which have no place in it.
+        """
+        if any(message.images for message in messages):
+            raise UnderhillError(
+                Kind.BAD_REQUEST, msg("A raw prompt can't have images."), msg("Send it as a chat, or without images.")
+            )
         with self._encoding:
             plain, opened = (self.tokenizer.encode("a", add_special_tokens=each).ids for each in (False, True))
         begin = list(opened[: len(opened) - len(plain)]) if list(opened[-len(plain) :]) == list(plain) else []
@@ -134,11 +153,13 @@ class ChatFormat:
         """
         if continue_last:
             return self._going_on(messages, thinking, tools)
+        # First, since a model that reads no images has a template that may refuse such a chat in words of its own.
+        images = [self.pictures.ids(image) for message in messages for image in message.images]
         messages = [self._disarmed(m) for m in self.rendering.told_of(messages, tools)]
         level = self.rendering.level(thinking)
         marks = _marks(messages)
         with_prompt, bare, *skeleton = self.rendering.texts(self.wanted(messages), level, tools)
-        ids = self._encode_pieces(messages, with_prompt, marks, *skeleton)
+        ids = _with_pictures(self._encode_pieces(messages, with_prompt, marks, *skeleton), images)
         tail = with_prompt[len(bare) :] if with_prompt.startswith(bare) else ""
         history = len(ids) - len(self.encode(tail)) if tail else len(ids)
         last = messages[-1].content.strip() if messages else ""
@@ -180,20 +201,25 @@ class ChatFormat:
     def _disarmed(self, message: Message) -> Message:
         """The message, the control tokens that its text spells replaced by marks; they must not act as tokens.
 
-        An assistant's own are left to its token ids. Half a surrogate pair, which no tokenizer takes, becomes U+FFFD.
+        An assistant's own are left to its token ids, but for one that would be the place of a picture. Half a surrogate
+        pair, which no tokenizer takes, becomes U+FFFD.
         """
         content = self._whole(message.content)
         if message.role != "assistant":
             content = self._spelled_out(content)
-        return Message(message.role, content, message.token_ids, message.answers)
+        elif self.pictures.place is not None:
+            content = self._spelled_out(content, self.spelled(self.pictures.place))
+        return dataclasses.replace(message, content=content)
 
     @staticmethod
     def _whole(text: str) -> str:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
-    def _spelled_out(self, text: str) -> str:
-        """Text with marks in place of the control tokens that it spells."""
+    def _spelled_out(self, text: str, only: str = "") -> str:
+        """Text with marks in place of the control tokens that it spells, or of only one of them."""
         for number, token in enumerate(self._control):
+            if only and token != only:
+                continue
             text = text.replace(token, f"\x02c{number}\x03")
         return text
 
@@ -202,7 +228,7 @@ class ChatFormat:
         ids: list[int] = []
         for at, part in enumerate(_SPELLED.split(text)):
             if at % 2 == 0:
-                ids += self.encode(part)
+                ids += [PLACE if one == self.pictures.place else one for one in self.encode(part)]
             elif int(part) < len(self._control):
                 ids += self._spelled(self._control[int(part)])
         return ids
@@ -268,6 +294,18 @@ def _marks(messages: Sequence[Message]) -> dict[int, tuple[str, str]]:
     """By message: a mark for an answer whose tokens are known, and that answer."""
     pieces = {i: parted(m.content).answer for i, m in enumerate(messages) if m.role == "assistant" and m.token_ids}
     return {i: (f"\x02{i}\x03", answer) for i, answer in pieces.items() if answer}
+
+
+def _with_pictures(ids: list[int], images: Sequence[Sequence[int]]) -> list[int]:
+    """The ids, those of pictures put where the template has places for them. Raises UnderhillError(BAD_REQUEST)."""
+    if ids.count(PLACE) != len(images):
+        raise UnderhillError(
+            Kind.BAD_REQUEST,
+            msg("This model's chat template has no place for these images."),
+            msg("Send the message without images."),
+        )
+    following = iter(images)
+    return [one for token in ids for one in (next(following) if token == PLACE else (token,))]
 
 
 def _stated_ends(path: Path) -> set[int]:
@@ -349,7 +387,10 @@ def _if_it_fits(prompt: Prompt, context: int) -> Prompt:
 
 def _sizes(chat: ChatFormat, messages: Sequence[Message], total: int) -> list[int]:
     """About how many tokens each message takes in a prompt of `total`, with an even share of what the template adds."""
-    own = [len(m.token_ids) or len(chat.encode(m.content)) for m in messages]
+    own = [
+        sum(len(chat.pictures.ids(image)) for image in m.images) + (len(m.token_ids) or len(chat.encode(m.content)))
+        for m in messages
+    ]
     return [n + round((total - sum(own)) / len(own)) for n in own]
 
 

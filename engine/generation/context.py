@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.models.vision.tokens import has_pictures, uncut
 from engine.translatable import msg
 
 Want = Literal["last", "all", "none"]
@@ -126,9 +127,8 @@ class Context:
 
     def choose(self, ids: Sequence[int], background: bool, fresh: bool = False) -> TokenSequence:
         """Use the sequence that a prompt goes on with, of those that are not busy: the chat's, or another that is more
-        like it, which is the chat's from then on; in the background the one beside it that is most like it.
-
-        fresh: in the background, one that has seen nothing.
+        like it, which is the chat's from then on; in the background the one beside it that is most like it, or, if
+        `fresh`, one that has seen nothing.
         """
         alike = None if fresh else self._most_alike(ids)
         if not background and not self._chat.busy:
@@ -285,8 +285,8 @@ class Context:
 
     def joins(self, parts: Sequence[PromptPart]) -> bool:
         """Whether these can be fed in one pass, which is then not longer than a chunk."""
-        sizes = [len(part.ids) for part in parts]
-        return sum(sizes) <= self.chunk and self._model.joins(sizes)
+        sizes, alone = [len(part.ids) for part in parts], any(has_pictures(part.ids) for part in parts)
+        return not (alone and len(parts) > 1) and sum(sizes) <= self.chunk and self._model.joins(sizes)
 
     def step_all(self, fed: Sequence[tuple[TokenSequence, int]]) -> list[Tensor | Exception | None]:
         """Feed a token to each of several sequences that go on, in passes that they share.
@@ -364,14 +364,15 @@ class Context:
         self, ids: Sequence[int], state: State, want: Want, step: int, cancelled: Callable[[], bool]
     ) -> Iterator[Tensor | None]:
         """Feed tokens to a state that is none of the sequences'."""
-        before = state.length
-        for start in range(0, len(ids), step):
+        start, total = 0, state.length + len(ids)
+        while start < len(ids):
             if cancelled():
                 raise UnderhillError(Kind.CANCELLED, msg("Stopped."))
-            self._begin(ids[start : start + step], before + start)
+            stop = uncut(ids, start, min(start + step, len(ids)))
+            self._begin(ids[start:stop], state.length)
             with torch.inference_mode():
-                part = torch.tensor(ids[start : start + step], dtype=torch.long)
-                yield self._model.forward(part, state, want, before + len(ids))
+                yield self._model.forward(torch.tensor(ids[start:stop], dtype=torch.long), state, want, total)
+            start = stop
 
     def clear(self) -> None:
         """Forget everything."""
@@ -490,7 +491,7 @@ class PromptReader:
 
     def _chunk(self) -> PromptPart:
         ids, at = self._reading, len(self.sequence.tokens)
-        stop = min(at + self._context.chunk, next(stop for stop in self._stops if stop > at))
+        stop = uncut(ids, at, min(at + self._context.chunk, next(stop for stop in self._stops if stop > at)))
         return PromptPart(self.sequence, ids[at:stop], "last" if stop == len(ids) else "none", len(ids))
 
     def passed(self) -> None:

@@ -22,13 +22,15 @@ class Message:
     """One turn of a chat. role: 'system', 'user', 'assistant', or 'tool' for what a tool answered.
 
     content: of an assistant, as Stats.text. token_ids: of an assistant turn, the tokens as generated, so that they need
-    not be encoded again. answers: of a tool's turn, the `ident` of the call.
+    not be encoded again. answers: of a tool's turn, the `ident` of the call. images: of a user's turn, pictures that
+    come before the text, each as the bytes of a PNG, JPEG or WebP file; only for models that read them (ModelCard).
     """
 
     role: str
     content: str
     token_ids: tuple[int, ...] = ()
     answers: str = ""
+    images: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ class Rendering:
                     {"role": "tool", "content": message.content, "tool_call_id": message.answers, "name": name}
                 )
             else:
-                found.append({"role": message.role, "content": message.content})
+                found.append({"role": message.role, "content": _content(message)})
         return found
 
     def _arguments(self, call: ToolCall) -> Any:
@@ -140,3 +140,11 @@ class Rendering:
         else:
             said[field] = turn.thought
         return said
+
+
+def _content(message: Message) -> str | list[dict[str, str]]:
+    """Of a turn that is no answer: its text, or the places of its pictures and then that."""
+    if not message.images:
+        return message.content
+    text = [{"type": "text", "text": message.content}] if message.content else []
+    return [{"type": "image"} for _ in message.images] + text

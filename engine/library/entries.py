@@ -29,6 +29,7 @@ class ModelCard:
     plan: sentences on how it runs here (only when loaded). thinking: the levels of thinking that its
     template can be asked for, from least to most, () where it has no such switch; plain_thinking: the one that is meant
     where only thinking is asked for. calls_tools: it can be told of tools and calls them (only when loaded).
+    reads_images: a user's turn may come with pictures (Message.images); of any READY model.
     fit: how it would run here now; None where nobody asked, or where it cannot be opened.
     expert_bits: (bits, experts that have them), and lowered_kl: the KL divergence from before; where some were lowered.
     lowered_dense: how its other weights were held for that, '' as ever.
@@ -57,6 +58,7 @@ class ModelCard:
     thinking: tuple[str, ...] = ()
     plain_thinking: str = ""
     calls_tools: bool = False
+    reads_images: bool = False
     calibration: Calibration | None = None
     doing: Translatable = NO_TEXT
     state: str = READY

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.convert.skeleton import build_skeleton, routed_experts
 from engine.experts.precision import low_tier
-from engine.formats.families import text_config
+from engine.formats.families import eyes, text_config
 from engine.kernels.activation import Activation
 from engine.library.entries import ModelCard
 from engine.models.families import is_known, read_spec
@@ -33,6 +33,7 @@ from engine.models.spec import (
 )
 from engine.planning.facts import ModelFacts
 from engine.store import dtypes
+from engine.store.manifest import DenseTensor
 from engine.store.reader import Store
 from engine.translatable import msg
 
@@ -110,7 +111,7 @@ def vocabulary(store: Store) -> int:
 
 def _dense_bytes(store: Store, spec: DecoderSpec | None) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """Bytes of everything but the routed experts, by how it is held; of them what is only looked up, and the head."""
-    entries = [store.dense.entry(name) for name in store.dense]
+    entries = _for_text(store)
     if spec is None:  # the compatibility backend knows float32 and bf16 only
         values = sum(math.prod(entry.shape) for entry in entries)
         return {"f32": 4 * values, "bf16": 2 * values}, {}, {}
@@ -129,6 +130,12 @@ def _dense_bytes(store: Store, spec: DecoderSpec | None) -> tuple[dict[str, int]
     return held, looked_up, head
 
 
+def _for_text(store: Store) -> list[DenseTensor]:
+    """All but what it sees pictures with, which is not held."""
+    seeing = eyes(store.config)
+    return [store.dense.entry(name) for name in store.dense if not name.startswith(seeing)]
+
+
 def _where_it_can_be(store: Store, matrix: Matrix) -> Matrix:
     """A table is looked up on the disk only where its rows are plain numbers: see DenseWeights.table."""
     if matrix.role != "table":
@@ -145,7 +152,7 @@ def _kept(store: Store) -> dict[str, StoredMatrix]:
 
 def _opening_bytes(store: Store, spec: DecoderSpec | None) -> dict[str, int]:
     """By how it is held: most that is there beside it while it is being opened."""
-    entries = [store.dense.entry(name) for name in store.dense]
+    entries = _for_text(store)
     if spec is None:  # a tensor as it is stored, and once more as it is wanted
         largest = max((math.prod(entry.shape) for entry in entries), default=0)
         return {"f32": 8 * largest, "bf16": 6 * largest}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
-from engine.limits import shown
+from engine.limits import WIDTH, shown
 from engine.models.spec import ActivationKind, ActivationSpec, RopeScaling, RopeSpec
 from engine.translatable import Translatable, msg
 
@@ -190,7 +190,7 @@ class Config:
             scaling = None if factor == 1.0 else RopeScaling(kind="linear", factor=factor)
             return self._one(RopeSpec(head_dim, theta, interleaved, scaling, rotated=2 * int(share * head_dim // 2)))
         dim = int(head_dim * share)
-        return self._one(RopeSpec(dim, theta, interleaved, self._scaling(kind, settings, dim)))
+        return self._one(RopeSpec(dim, theta, interleaved, self._scaling(kind, settings, dim), axes=_axes(settings)))
 
     def _one(self, spec: RopeSpec) -> RopeSpec:
         """The same object for equal specs, so that layers which share one can see it by identity."""
@@ -295,6 +295,16 @@ def _number(key: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise _broken(key, value, msg("a number"))
     return float(value)
+
+
+def _axes(settings: Mapping[str, Any]) -> tuple[int, ...]:
+    """Frequencies that turn by rows and by columns of pictures, where they lie among each other."""
+    found = settings.get("mrope_section")
+    if found is None or not settings.get("mrope_interleaved"):
+        return ()
+    if not isinstance(found, list) or len(found) != 3 or not all(type(n) is int and 0 <= n <= WIDTH for n in found):
+        raise _broken("mrope_section", found, msg("three whole numbers"))
+    return tuple(found[1:])
 
 
 def positive(key: str, value: Any) -> float:

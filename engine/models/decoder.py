@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Literal
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -23,6 +23,8 @@ from engine.models.layers.weights import CheckpointWeights, Linear, fetch, looke
 from engine.models.op_graph.executor import GraphExecutor, UnsupportedOp, build_graph
 from engine.models.shapes import CheckedWeights
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
+from engine.models.vision.positions import positions
+from engine.models.vision.tokens import spans
 from engine.native.library import MatrixView
 from engine.native.op_graph import OpGraph
 from engine.translatable import NO_TEXT, Translatable, msg
@@ -30,10 +32,21 @@ from engine.translatable import NO_TEXT, Translatable, msg
 Want = Literal["last", "all", "none"]
 
 
+class PictureRows(Protocol):
+    """What stands for pictures among embedded tokens (vision/pictures.py)."""
+
+    def rows(self, ids: Tensor) -> Tensor:
+        """[N, hidden] float32 for ids of whole pictures, all below zero. ids: [N]."""
+
+    def grid(self, first: int) -> tuple[int, int]:
+        """Rows and columns of the picture whose first id this is."""
+
+
 class Decoder:
     """A causal language model. The residual stream is float32 whatever the weights are held as.
 
     most_tokens: that a new sequence makes room for ahead of need (see ChunkedRows.most).
+    pictures: what stands for ids below zero, which may be fed once this is there, each picture whole (vision/tokens).
     """
 
     def __init__(
@@ -52,6 +65,7 @@ class Decoder:
         self.spec = spec
         self.kv_dtype = kv_dtype
         self.most_tokens = sys.maxsize
+        self.pictures: PictureRows | None = None
         weights = CheckedWeights(weights, spec)
         shared = spec.head is None and dense.table in (None, dense.for_head.kind)
         table = None if shared else looked_up(weights, f"{spec.embedding}.weight", dense)
@@ -67,6 +81,7 @@ class Decoder:
         self._norm = build_norm(spec.norm, weights, spec.hidden)
         self._streams = None if spec.streams is None else Streams(spec.streams, weights)
         self._switches = {at for layer in spec.layers for at in _rope_switches(layer)}
+        self._by_axes = any(_axes(layer) for layer in spec.layers)
         own = spec.per_layer_inputs
         self._per_layer_inputs = None if own is None else PerLayerInputs(own, weights, spec.hidden, dense)
         self._executor, self._unsupported = self._graph_for(dense.kernel, experts)
@@ -143,8 +158,12 @@ class Decoder:
         """
         tokens = torch.as_tensor(ids, dtype=torch.int64)
         horizon = max(horizon, state.horizon, state.length + len(tokens))
-        if self._executor is None or len(tokens) > self._executor.most:
+        if self._executor is None or len(tokens) > self._executor.most or _has_pictures(tokens):
             return self.forward_parts([(tokens, state, want, horizon)])[0]
+        if state.saved:  # by torch, one by one, as native ops would have the bits of one by one
+            found = [self.forward_parts([(one, state, want, horizon)])[0] for one in tokens.split(1)]
+            logits = [one for one in found if one is not None]
+            return torch.cat(logits if want == "all" else logits[-1:]) if logits else None
         x, make = self._embedded(tokens), self._per_layer_inputs
         by_id = None if make is None else make.by_id(tokens)
         return self._executor.forward(x, by_id, state, horizon, want)
@@ -158,12 +177,16 @@ class Decoder:
     def forward_parts(self, parts: Sequence[tuple[Tensor, SequenceState, Want, int]]) -> list[Tensor | None]:
         """Feed tokens to several sequences side by side, so that an expert is read once for all that choose it.
 
-        parts: what `forward` takes for each; together they `joins`. Returns what it gives for each, to the last bit:
-        but for experts, every sequence goes through torch's operations by itself, whose sums hang on the number of
-        rows; those of native ops do not. Whatever is raised leaves every state usable, as of `forward`.
+        parts: what `forward` takes for each; together they `joins`, and one with pictures is alone. Returns what it
+        gives for each, to the last bit: but for experts, every sequence goes through torch's operations by itself,
+        whose sums hang on the number of rows; those of native ops do not. Whatever is raised leaves every state usable,
+        as of `forward`.
         """
         if self._executor is not None and len(parts[0][0]) <= self._executor.most:
-            return self._few(self._executor, parts)
+            if not any(_has_pictures(tokens) or state.saved for tokens, state, _, _ in parts):
+                return self._few(self._executor, parts)
+            if len(parts) > 1:
+                return [self.forward(*part) for part in parts]
         before = [state.length for _, state, _, _ in parts]
         passes = [self._pass(*part) for part in parts]
         try:
@@ -198,15 +221,24 @@ class Decoder:
 
     def _pass(self, tokens: Tensor, state: SequenceState, want: Want, horizon: int) -> ExpertPass[Tensor | None]:
         span = PositionRange(state.length, state.length + len(tokens), max(horizon, state.horizon))
-        x, make = self._embedded(tokens), self._per_layer_inputs
+        pictures = _has_pictures(tokens)
+        x, make = self._embedded_with_pictures(tokens) if pictures else self._embedded(tokens), self._per_layer_inputs
         inputs = [None] * len(self.layers) if make is None else make(tokens, x)
         if self._streams is not None:
             x = x[:, None].repeat(1, self._streams.spec.count, 1)
         span.tokens = tokens
+        marks: list[tuple[int, int]] = []
+        if self._by_axes and (pictures or state.saved):
+            assert self.pictures is not None, "ids below zero are pictures"
+            saved = state.saved[-1][1] if state.saved else 0
+            span.turned, marks = positions(tokens.tolist(), span.start, saved, self.pictures.grid)
+        if pictures:
+            span.pictures = tuple((span.start + start, span.start + stop) for start, stop in spans(tokens.tolist()))
         state.begin()
         for layer, layer_state, own in zip(self.layers, state.layers, inputs, strict=True):
             x = yield from layer.forward(x, span, layer_state, own)
         state.commit(span.length, span.horizon)
+        state.saved += marks
         if want == "none":
             return None
         return self._logits(x if want == "all" else x[-1:])
@@ -228,8 +260,8 @@ class Decoder:
         left = list(range(len(states)))
         while left:
             first = left[0]
-            rows = [at for at in left if executor is not None and executor.turn_alike(horizons[first], horizons[at])]
-            rows = rows or [first]
+            alike = [] if executor is None or states[first].saved else [at for at in left if not states[at].saved]
+            rows = [at for at in alike if executor and executor.turn_alike(horizons[first], horizons[at])] or [first]
             left = [at for at in left if at not in rows]
             if executor is None or len(rows) == 1:
                 logits = self.forward([ids[first]], states[first])
@@ -260,6 +292,13 @@ class Decoder:
         x = self.embedding.rows(tokens)
         return x if self.spec.embedding_multiplier == 1.0 else x * self.spec.embedding_multiplier
 
+    def _embedded_with_pictures(self, tokens: Tensor) -> Tensor:
+        assert self.pictures is not None, "ids below zero are pictures"
+        seen = tokens < 0
+        x = self._embedded(tokens.clamp(min=0))
+        x[seen] = self.pictures.rows(tokens[seen])
+        return x
+
     def _logits(self, x: Tensor) -> Tensor:
         if self._streams is not None:
             x = self._streams.head(x)
@@ -269,6 +308,16 @@ class Decoder:
         if self.spec.logit_softcap is not None:
             logits = torch.tanh(logits / self.spec.logit_softcap) * self.spec.logit_softcap
         return logits
+
+
+def _has_pictures(tokens: Tensor) -> bool:
+    return int(tokens.min()) < 0
+
+
+def _axes(layer: LayerSpec) -> tuple[int, ...]:
+    """See RopeSpec.axes."""
+    rope = layer.mixer.rope if isinstance(layer.mixer, AttentionSpec) else None
+    return () if rope is None else rope.axes
 
 
 def _rope_switches(layer: LayerSpec) -> tuple[int, ...]:

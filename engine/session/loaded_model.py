@@ -19,7 +19,7 @@ from engine.experts.precision import EXACT, Thresholds
 from engine.experts.predictors import RoutingShape
 from engine.experts.runtime import PassListener, RouteListener, open_runtime
 from engine.experts.telemetry import ProfilerHook
-from engine.formats.families import text_config
+from engine.formats.families import eyes, text_config
 from engine.generation.chat import ChatFormat
 from engine.generation.context import Context, Model, State, Want
 from engine.hardware.machine import Machine
@@ -28,6 +28,7 @@ from engine.library.entries import ModelCard
 from engine.library.facts import activation_of
 from engine.models.layers.weight_format import holding
 from engine.models.spec import DecoderSpec
+from engine.models.vision.pictures import NoPictures, Pictures
 from engine.planning.facts import ModelFacts
 from engine.planning.plan import Plan
 from engine.planning.speed import SMALL_DENSE
@@ -115,6 +116,11 @@ class LoadedModel:
             torch.float32 if dense == "f32" else torch.bfloat16,
         )
         decoder.most_tokens = self.plan.context
+        if self.card.reads_images:
+            weights, pause = self.store.dense, self.runtime.stop_if_asked
+            self.chat.pictures = decoder.pictures = Pictures(self.store.config, self.store.path, weights, pause)
+        elif eyes(self.store.config):
+            self.chat.pictures = NoPictures(again=True)
         if not decoder.native_layers:
             self.notes.append(decoder.why_not_native)
         return decoder

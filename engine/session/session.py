@@ -24,6 +24,7 @@ from engine.library.dials import Calibration
 from engine.library.facts import coarse_bits, largest_file, model_facts, spec_of
 from engine.library.listing import BUILTIN
 from engine.library.speed_record import planned
+from engine.models.vision.tokens import has_pictures
 from engine.native.library import kernels_in_use
 from engine.native.memory import forget_code, keep_heap_small
 from engine.planning import offload
@@ -291,8 +292,10 @@ class Session(LoadedModel):
             # With others beside it, their experts and their time would count as its own.
             self._sequences.answered(result.text, result.token_ids, continue_last=continue_last)
             self.warm.answered(self.counters().activations)
-            self.speed_check.answered(made.stats)
-            if self.card_speed.answered(made.stats):
+            usual = not has_pictures(made.running.writer.prompt.ids)  # behind some, torch computes the tokens
+            if usual:
+                self.speed_check.answered(made.stats)
+            if usual and self.card_speed.answered(made.stats):
                 self._speed_judged(NO_TEXT)
         if made.running.error is None and made.stats is not None:
             log_answered(made.stats)
@@ -351,7 +354,9 @@ class Session(LoadedModel):
         return dict(self.settings)
 
     def _begin_pass(self, ids: Sequence[int], position: int) -> None:
-        known = self.facts.vocabulary
+        known, place = self.facts.vocabulary, self.chat.pictures.place
+        if place is not None:  # what stands for pictures is told as the token that the template has for them
+            ids = [place if one < 0 else one for one in ids]
         if known and max(ids) >= known:
             raise UnderhillError(
                 Kind.BROKEN_FILE,
@@ -488,7 +493,7 @@ class Sequences:
 
 
 def _same(one: Message, other: Message) -> bool:
-    if one.role != other.role:
+    if one.role != other.role or one.images != other.images:
         return False
     if one.token_ids and one.token_ids == other.token_ids:
         return True

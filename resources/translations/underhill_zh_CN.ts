@@ -6966,6 +6966,16 @@
             <translation>密钥由字母、数字和符号组成，不含空格。</translation>
         </message>
         <message>
+            <location filename="../../engine/endpoints/request.py"></location>
+            <source>Images aren't sent to endpoints.</source>
+            <translation>图片不会发送到端点。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/endpoints/request.py"></location>
+            <source>Choose a model on this computer that reads images, or send the message without images.</source>
+            <translation>选择本机上能读取图片的模型，或发送不带图片的消息。</translation>
+        </message>
+        <message>
             <location filename="../../engine/errors.py"></location>
             <source>Download the model again.</source>
             <translation>请重新下载模型。</translation>
@@ -7849,6 +7859,26 @@
             <location filename="../../engine/generation/chat.py"></location>
             <source>Ask without the schema, or choose another model.</source>
             <translation>去掉模式再问，或选择其他模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>A raw prompt can't have images.</source>
+            <translation>原始提示词不能带图片。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>Send it as a chat, or without images.</source>
+            <translation>以对话形式发送，或去掉图片。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>This model's chat template has no place for these images.</source>
+            <translation>此模型的对话模板没有放置这些图片的位置。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>Send the message without images.</source>
+            <translation>发送不带图片的消息。</translation>
         </message>
         <message>
             <location filename="../../engine/generation/chat.py"></location>
@@ -9667,6 +9697,11 @@
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
+            <source>three whole numbers</source>
+            <translation>三个整数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
             <source>a number above 0</source>
             <translation>大于 0 的数</translation>
         </message>
@@ -9844,6 +9879,86 @@
             <location filename="../../engine/models/shapes.py"></location>
             <source>Download the model again and import it.</source>
             <translation>请重新下载并导入模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>Make it smaller, then attach it again.</source>
+            <translation>缩小后重新添加。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>Too many images are being read at once.</source>
+            <translation>同时读取的图片过多。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>Send the message again.</source>
+            <translation>重新发送消息。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>The part of this model that reads images wasn't imported.</source>
+            <translation>此模型读取图片的部分没有导入。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>Import the model again from its original files, or send the message without images.</source>
+            <translation>用原始文件重新导入模型，或发送不带图片的消息。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>This model can't read images.</source>
+            <translation>此模型无法读取图片。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>Choose a model that can, or send the message without images.</source>
+            <translation>选择能读取图片的模型，或发送不带图片的消息。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>The image is too large: {megabytes} MB, the limit is {most} MB.</source>
+            <translation>图片过大：{megabytes} MB，上限为 {most} MB。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>Reading the image took too long.</source>
+            <translation>读取图片用时过长。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>Reading the image needs too much memory.</source>
+            <translation>读取图片需要的内存过多。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>The image is too large: {pixels} megapixels, the limit is {most}.</source>
+            <translation>图片过大：{pixels} 百万像素，上限为 {most}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>The image is too narrow for this model.</source>
+            <translation>图片对此模型来说过于狭长。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>Crop it, then attach it again.</source>
+            <translation>裁剪后重新添加。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>The image can't be read. It is damaged, or not a PNG, JPEG or WebP file.</source>
+            <translation>无法读取图片。它已损坏，或不是 PNG、JPEG 或 WebP 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/pictures.py"></location>
+            <source>Open it in an image viewer, save it as PNG or JPEG, and attach that.</source>
+            <translation>用图片查看器打开，另存为 PNG 或 JPEG 后再添加。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/vision/preparation.py"></location>
+            <source>How this model wants its images prepared isn't known.</source>
+            <translation>不知道此模型要求如何处理图片。</translation>
         </message>
         <message>
             <location filename="../../engine/native/expert_cache.py"></location>

@@ -32,7 +32,7 @@ ROPE = {
 def gemma4(c: Config) -> DecoderSpec:
     """layer_types says which layers slide; by default five of six, and never the last."""
     if c.flag("enable_moe_block", False):  # the small ones, which share keys, are refused for being dense
-        c.expect("use_bidirectional_attention", "vision")  # only image tokens look ahead then, and there are none
+        c.expect("use_bidirectional_attention", "vision")  # only tokens of pictures look ahead, where layers slide
         c.expect("num_kv_shared_layers", 0)
     c.raw.setdefault("rope_parameters", ROPE)
     eps = c.number("rms_norm_eps", 1e-6)
@@ -81,6 +81,7 @@ def _attention(c: Config, prefix: str, index: int, kind: str, eps: float) -> Att
         scale=1.0,  # the norms of queries and keys have learned it
         rope=c.rope(head_dim, layer_type=kind),
         window=c.integer("sliding_window", 512) if sliding else None,
+        whole_pictures=sliding and c.has("use_bidirectional_attention"),
         qkv_bias=bias,
         o_bias=bias,
         qk_norm="head",

@@ -71,7 +71,7 @@ def qwen3_next(c: Config) -> DecoderSpec:
 def qwen3_5_moe(c: Config) -> DecoderSpec:
     """Qwen3.5-MoE: the layers of Qwen3-Next with DeltaNet's projections apart, and experts in every layer.
 
-    With images the text model lies one name deeper; for text its rope has one axis only.
+    With images the text model lies one name deeper; for text its rope has one axis only (see vision/positions.py).
     """
     c.expect("attn_output_gate", True)
     root = "model.language_model" if "text_config" in c.raw else "model"

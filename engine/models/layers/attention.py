@@ -146,10 +146,11 @@ class Attention:
         past, seen = ([piece[:2] for piece in state.views(first, stop)] for stop in (span.start, span.stop))
         if span.length == 1:
             return attend_one(q, seen, spec.scale, self.sinks)
-        if self._kernel is not None:
+        ahead = spec.whole_pictures and bool(span.pictures)
+        if self._kernel is not None and not ahead:
             return prefill_attention(self._kernel, q, seen, spec.scale, spec.window, self.sinks)
         dtype = state.buffers[0].dtype
-        masked = spec.window is not None and span.stop > spec.window
+        masked = ahead or (spec.window is not None and span.stop > spec.window)
         mask = span.window_mask(spec.window, dtype) if masked and spec.window is not None else None
         return attend_span(q, (own[0].to(dtype), own[1].to(dtype)), past, spec.scale, mask, self.sinks)
 

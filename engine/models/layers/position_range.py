@@ -7,7 +7,7 @@ import itertools
 import torch
 from torch import Tensor
 
-from engine.models.layers.rope import RopeTable, rope_table
+from engine.models.layers.rope import RopeTable, rope_table, rope_table_of
 from engine.models.spec import RopeSpec, TemperatureSpec
 
 
@@ -26,6 +26,8 @@ class PositionRange:
         self.seen: Tensor | None = None  # what the last indexer chose: see Indexer.seen
         self.tokens: Tensor | None = None  # their ids [T]
         self.shortcut: Tensor | None = None  # the answer of experts that is added further on: see LayerSpec
+        self.pictures: tuple[tuple[int, int], ...] = ()  # first position and the one behind the last, of each
+        self.turned: Tensor | None = None  # what tokens are turned by [3, T], where a picture is or was before them
         self._masks: dict[tuple[int, torch.dtype], Tensor] = {}
 
     @property
@@ -40,7 +42,11 @@ class PositionRange:
             return known[1]
         table = self._tables.get(spec)
         if table is None:
-            table = self._tables[spec] = rope_table(spec, self.start, self.stop, self.horizon)
+            if self.turned is None:
+                table = rope_table(spec, self.start, self.stop, self.horizon)
+            else:
+                table = rope_table_of(spec, self.turned, self.horizon)
+            self._tables[spec] = table
         self._by_id[id(spec)] = (spec, table)  # keeps the spec, so that its id is not given to another
         return table
 
@@ -63,12 +69,18 @@ class PositionRange:
         return 0 if window is None else max(0, self.start - window + 1)
 
     def window_mask(self, window: int, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Additive mask [T, stop - visible_from(window)]: 0 where seen, -inf where not."""
+        """Additive mask [T, stop - visible_from(window)]: 0 where seen, -inf where not.
+
+        Within a picture tokens see those behind them, too.
+        """
         mask = self._masks.get((window, dtype))
         if mask is None:
             queries = torch.arange(self.start, self.stop)[:, None]
             keys = torch.arange(self.visible_from(window), self.stop)[None, :]
-            seen = (keys <= queries) & (keys > queries - window)
+            seen = keys <= queries
+            for start, stop in self.pictures:
+                seen |= (queries >= start) & (queries < stop) & (keys >= start) & (keys < stop)
+            seen &= keys > queries - window
             mask = torch.zeros(seen.shape, dtype=dtype).masked_fill_(~seen, float("-inf"))
             self._masks[window, dtype] = mask
         return mask

@@ -244,6 +244,8 @@ class SequenceState:
 
     A forward pass runs between begin() and commit(); one that does not come to its end must be followed by rollback().
     Snapshots (only taken where a layer is recurrent) are bounded in number and bytes; the oldest leaves first.
+    saved: of a model that counts the positions of a picture by its longer side: behind how many tokens, and how many
+    positions fewer than tokens there are from there on.
     most_tokens: see ChunkedRows.most. unchanged: for who has a copy of the rows and sets it: tokens whose rows are what
     they were then, or that are new since.
     """
@@ -268,6 +270,7 @@ class SequenceState:
         self._snapshots: list[_Snapshot] = []  # in order of length
         self._partial = False
         self.unchanged = 0
+        self.saved: list[tuple[int, int]] = []
 
     @property
     def nbytes(self) -> int:
@@ -347,6 +350,7 @@ class SequenceState:
             rows.truncate(reached)
         self.length = reached
         self.unchanged = min(self.unchanged, reached)
+        self.saved = [one for one in self.saved if one[0] <= reached]
         self.horizon = self.horizon if reached else 0
         self._partial = False
         return reached

@@ -52,6 +52,7 @@ class RopeSpec:
 
     rotated: only this many of `dim` turn, the others have frequency 0 (gemma4's proportional rope); None: all.
     interleaved: pairs are (2i, 2i+1); otherwise (i, i + dim/2).
+    axes: how many frequencies turn by a token's row and column in a picture (layers.rope.rope_table_of); (): none.
     """
 
     dim: int
@@ -59,6 +60,7 @@ class RopeSpec:
     interleaved: bool = False
     scaling: RopeScaling | None = None
     rotated: int | None = None
+    axes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class AttentionSpec:
     """Grouped-query softmax attention; names are relative to `prefix`.
 
     window: a query sees itself and the window - 1 tokens before it; None sees everything.
+    whole_pictures: with a window; a token of a picture sees those behind it in the same picture, too.
     chunk: a query sees what lies in its own chunk of so many positions, counted from 0; None sees everything.
     qk_norm: 'head' normalizes each head's head_dim, 'full' the whole width of q and of k; None: no norm.
     v_norm: an RMS norm without scale on each value head (eps of the qk norms).
@@ -124,6 +127,7 @@ class AttentionSpec:
     gated: bool = False
     sinks: str | None = None
     chunk: int | None = None
+    whole_pictures: bool = False
     temperature: TemperatureSpec | None = None
     value_dim: int | None = None
     value_scale: float = 1.0

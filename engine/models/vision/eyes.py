@@ -1,0 +1,140 @@
+"""What each family sees with: tokens around a picture, its size, and what its tower makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from engine.models.config import Config
+from engine.models.layers.weights import CheckpointWeights
+from engine.models.vision.pixels import Pixels
+from engine.models.vision.preparation import not_known, preparation
+from engine.models.vision.sizing import LARGEST, NEAREST, Sizing
+from engine.models.vision.tower import building, read_when_needed
+
+GEMMA_TOKENS = (70, 140, 280, 560, 1120)  # that Gemma 4 takes for a picture at most
+QWEN_TOKENS = 1024  # for a picture at most, of a million pixels: Qwen's own limit is 16 times that, minutes of looking
+
+
+class Eyes(Protocol):
+    """Of one model. begins, ends: tokens that stand around a picture and that the template does not write."""
+
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+    sizing: Sizing
+
+    def look(self, picture: Pixels) -> Tensor:
+        """What the language model is given: [N, hidden] float32, a row for each tile, row by row.
+
+        Raises what read_when_needed raises.
+        """
+
+
+class Gemma4Eyes:
+    """Gemma 4: as large as its tokens allow; patches are averaged to tokens."""
+
+    def __init__(
+        self, config: Mapping[str, Any], folder: Path, weights: CheckpointWeights, pause: Callable[[], None]
+    ) -> None:
+        """config: of config.json. folder: of the store. weights, pause: as of read_when_needed.
+
+        Raises UnderhillError: BROKEN_FILE, UNSUPPORTED_MODEL.
+        """
+        seen, said = Config(config["vision_config"]), preparation(folder)
+        self.begins: tuple[int, ...]
+        self.ends: tuple[int, ...]
+        around = Config({"boi_token_id": 255_999, "eoi_token_id": 258_882, **config, "text_config": None})
+        self.begins, self.ends = (around.integer("boi_token_id"),), (around.integer("eoi_token_id"),)
+        self._side, pooled = seen.integer("patch_size", 16, low=1), seen.integer("pooling_kernel_size", 3, low=1)
+        tokens = said.integer("max_soft_tokens", 280)
+        same = (said.integer("patch_size", self._side), said.integer("pooling_kernel_size", pooled))
+        shifted = any(said.raw.get("image_mean") or ()) or any(n != 1 for n in said.raw.get("image_std") or ())
+        if tokens not in GEMMA_TOKENS or same != (self._side, pooled) or (said.flag("do_normalize", False) and shifted):
+            raise not_known()
+        self.sizing = Sizing(LARGEST, self._side * pooled, tokens)
+        with building(config):
+            from transformers import Gemma4Config
+            from transformers.models.gemma4.modeling_gemma4 import Gemma4MultimodalEmbedder, Gemma4VisionModel
+
+            parsed = Gemma4Config.from_dict({name: config[name] for name in ("text_config", "vision_config")})
+            self._tower = Gemma4VisionModel._from_config(parsed.vision_config, dtype=torch.float32)
+            self._embedder = Gemma4MultimodalEmbedder(parsed.vision_config, parsed.text_config)
+            with torch.device("cpu"):  # computed, not stored
+                self._tower.encoder.rotary_emb = type(self._tower.encoder.rotary_emb)(parsed.vision_config)
+        read_when_needed(self._tower, "model.vision_tower.", weights, pause)
+        read_when_needed(self._embedder, "model.embed_vision.", weights, pause)
+
+    @torch.inference_mode()
+    def look(self, picture: Pixels) -> Tensor:
+        """See Eyes."""
+        patches, positions = gemma4_patches(picture, self._side)
+        found: Tensor = self._embedder(self._tower(patches[None], positions[None]).last_hidden_state)
+        return found
+
+
+class Qwen35Eyes:
+    """Qwen3.5: about as large as the picture is; squares of patches are merged to tokens."""
+
+    begins: tuple[int, ...] = ()  # the template writes them
+    ends: tuple[int, ...] = ()
+
+    def __init__(
+        self, config: Mapping[str, Any], folder: Path, weights: CheckpointWeights, pause: Callable[[], None]
+    ) -> None:
+        """As Gemma4Eyes."""
+        seen, said = Config(config["vision_config"]), preparation(folder)
+        self._side, self._merged = seen.integer("patch_size", 16, low=1), seen.integer("spatial_merge_size", 2, low=1)
+        self._times = seen.integer("temporal_patch_size", 2, low=1)
+        own = tuple(said.raw.get(key) for key in ("patch_size", "merge_size", "temporal_patch_size"))
+        size, step = said.group("size"), self._side * self._merged
+        most, least = size.integer("longest_edge", 0), size.integer("shortest_edge", 0)
+        plain = said.flag("do_normalize", True) and said.raw.get("image_mean") == said.raw.get("image_std") == [0.5] * 3
+        rope = Config(config).rope_settings()
+        turns = rope.get("mrope_section") and rope.get("mrope_interleaved")
+        known = own == (self._side, self._merged, self._times) and 0 < least <= most and most >= step**2
+        if not known or not plain or not turns:
+            raise not_known()
+        self.sizing = Sizing(NEAREST, step, min(most // step**2, QWEN_TOKENS), max(1, least // step**2))
+        with building(config):
+            from transformers import Qwen3_5MoeConfig
+            from transformers.models.qwen3_5_moe.modeling_qwen3_5_moe import Qwen3_5MoeVisionModel
+
+            parsed = Qwen3_5MoeConfig.from_dict({name: config[name] for name in ("text_config", "vision_config")})
+            self._tower = Qwen3_5MoeVisionModel._from_config(parsed.vision_config, dtype=torch.float32)
+            with torch.device("cpu"):  # computed, not stored
+                self._tower.rotary_pos_emb = type(self._tower.rotary_pos_emb)(parsed.vision_config)
+        read_when_needed(self._tower, "model.visual.", weights, pause)
+
+    @torch.inference_mode()
+    def look(self, picture: Pixels) -> Tensor:
+        """See Eyes."""
+        patches = qwen_patches(picture, self._side, self._merged, self._times)
+        grid = torch.tensor([[1, picture.height // self._side, picture.width // self._side]])
+        found: Tensor = self._tower(patches, grid_thw=grid).pooler_output
+        return found
+
+
+def gemma4_patches(picture: Pixels, side: int) -> tuple[Tensor, Tensor]:
+    """([P, side * side * 3], 0 to 1, pixel by pixel; [P, 2], x and y), row by row, as Gemma4ImageProcessor has them."""
+    high, wide = picture.height // side, picture.width // side
+    patches = picture.values().view(high, side, wide, side, 3).transpose(1, 2).reshape(high * wide, -1)
+    rows, columns = torch.meshgrid(torch.arange(high), torch.arange(wide), indexing="ij")
+    return patches, torch.stack((columns.flatten(), rows.flatten()), -1)
+
+
+def qwen_patches(picture: Pixels, side: int, merged: int, times: int) -> Tensor:
+    """[P, 3 * times * side * side], -1 to 1, those of one token together, as Qwen2VLImageProcessor has them."""
+    high, wide = picture.height // side, picture.width // side
+    values = (picture.values() - 0.5) / 0.5
+    tiles = values.view(high // merged, merged, side, wide // merged, merged, side, 3).permute(0, 3, 1, 4, 6, 2, 5)
+    return tiles[:, :, :, :, :, None].expand(*tiles.shape[:5], times, side, side).reshape(high * wide, -1)
+
+
+EYES: dict[str, Callable[[Mapping[str, Any], Path, CheckpointWeights, Callable[[], None]], Eyes]] = {
+    "gemma4": Gemma4Eyes,
+    "qwen3_5_moe": Qwen35Eyes,
+}

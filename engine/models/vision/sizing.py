@@ -1,0 +1,51 @@
+"""What size a model wants a picture in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+LARGEST, NEAREST = "largest", "nearest"
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """How a picture is resized before a model looks at it. A token stands for a tile of `step` x `step` pixels.
+
+    way: LARGEST: as large as `most` tiles allow (Gemma 4). NEAREST: as large as it is, rounded to tiles, of at least
+    `least` and at most `most` (Qwen).
+    """
+
+    way: str
+    step: int
+    most: int
+    least: int = 1
+
+    def fitted(self, width: int, height: int) -> tuple[int, int] | None:
+        """(width, height) in tiles; None where there is none near this shape."""
+        return self._largest(width, height) if self.way == LARGEST else self._nearest(width, height)
+
+    def _largest(self, width: int, height: int) -> tuple[int, int] | None:
+        """As transformers' Gemma4ImageProcessor."""
+        factor = math.sqrt(self.most * self.step**2 / (width * height))
+        wide, high = (math.floor(factor * side / self.step) for side in (width, height))
+        if not wide and not high:
+            return None
+        if not high:
+            wide, high = min(width // height, self.most), 1
+        elif not wide:
+            wide, high = 1, min(height // width, self.most)
+        return (wide, high) if wide * high <= self.most else None
+
+    def _nearest(self, width: int, height: int) -> tuple[int, int] | None:
+        """As `smart_resize` of transformers' Qwen2VLImageProcessor."""
+        if max(width, height) > 200 * min(width, height):
+            return None
+        wide, high = (round(side / self.step) for side in (width, height))
+        if wide * high > self.most:
+            shrunk = math.sqrt(width * height / (self.most * self.step**2))
+            wide, high = (max(1, math.floor(side / shrunk / self.step)) for side in (width, height))
+        elif wide * high < self.least:
+            grown = math.sqrt(self.least * self.step**2 / (width * height))
+            wide, high = (math.ceil(side * grown / self.step) for side in (width, height))
+        return wide, high

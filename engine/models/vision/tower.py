@@ -1,0 +1,75 @@
+"""Vision towers as transformers computes them, in float32, their weights read from the store when needed.
+
+No weights are kept between two pictures, and of the module at work only its own: the tower of a model with experts has
+a gigabyte, which is read in a second or two, while looking takes many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from engine.errors import Kind, UnderhillError
+from engine.import_lock import ALONE
+from engine.models.layers.weights import CheckpointWeights, fetch
+from engine.models.shapes import disagreement
+from engine.translatable import msg
+
+
+@contextmanager
+def building(config: Mapping[str, Any]) -> Iterator[None]:
+    """Inside, modules of transformers may be imported, and are made without weights.
+
+    Raises UnderhillError(BROKEN_FILE) for whatever is raised there: the config makes no sense.
+    """
+    try:
+        with ALONE, torch.device("meta"):
+            yield
+    except Exception as cause:
+        raise UnderhillError(
+            Kind.BROKEN_FILE,
+            msg("The config.json of this {config} model does not fit together.", config=config.get("model_type")),
+            msg("Download it again; if that does not help, the model needs another version of Underhill."),
+        ) from cause
+
+
+def read_when_needed(root: nn.Module, prefix: str, weights: CheckpointWeights, pause: Callable[[], None]) -> None:
+    """Have each module read its own weights before it runs, and let go of them behind that, whatever it raised.
+
+    prefix: of their names. pause: called before each; what it raises goes through, as does what `fetch` raises, and
+    BROKEN_FILE for weights of another shape.
+    """
+    root.eval().requires_grad_(False)
+    for path, module in root.named_modules():
+        held = {**dict(module.named_parameters(recurse=False)), **dict(module.named_buffers(recurse=False))}
+        own = {name: tensor for name, tensor in held.items() if tensor.is_meta}
+        if own:
+            names = {name: f"{prefix}{path}.{name}" if path else prefix + name for name in own}
+            module.register_forward_pre_hook(partial(_take, own, names, weights, pause))
+            module.register_forward_hook(partial(_let_go, own), always_call=True)
+
+
+def _take(
+    own: dict[str, Tensor], names: dict[str, str], weights: CheckpointWeights, pause: Callable[[], None],
+    module: nn.Module, _given: Any,
+) -> None:  # fmt: skip
+    pause()
+    for name, wanted in own.items():
+        value = fetch(weights, names[name]).float()
+        if value.shape != wanted.shape:
+            found, shapes = list(value.shape), list(wanted.shape)
+            raise disagreement(
+                msg("{name} is {found} and should be {shapes}", name=names[name], found=found, shapes=shapes)
+            )
+        parameter = isinstance(wanted, nn.Parameter)
+        setattr(module, name, nn.Parameter(value, requires_grad=False) if parameter else value)
+
+
+def _let_go(own: dict[str, Tensor], module: nn.Module, *_: Any) -> None:
+    for name, empty in own.items():
+        setattr(module, name, empty)
