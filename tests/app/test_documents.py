@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from app.attachments.controller import AttachmentDialog
+from app.attachments.dialog import AttachmentDialog
 from app.attachments.documents import LeftOutDialog
 from app.chat.prompt_messages import prompt_messages
 from app.export import chat_file, export_chats, import_chats
