@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
-from PySide6.QtGui import QColorSpace, QImage, QImageReader, QImageWriter, QPainter
+from PySide6.QtGui import QColorSpace, QImage, QImageIOHandler, QImageReader, QImageWriter, QPainter
 
 from engine import regular_file
 
@@ -45,6 +45,19 @@ def from_file(path: str) -> Iterator[list[Any]]:
         yield [TOO_MANY_PIXELS, *error.args]
     except UnreadablePicture as error:
         yield [UNREADABLE, str(error)]
+
+
+def checked(data: bytes) -> bytes:
+    """A picture's file as it is, where it is such as `from_bytes` makes; else what that makes of it. Raises as it."""
+    made = from_bytes(data)
+    buffer = QBuffer()
+    buffer.setData(QByteArray(data))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer)
+    size, upright = reader.size(), reader.transformation() == QImageIOHandler.Transformation.TransformationNone
+    own = reader.format().data() in (b"png", b"jpeg") and upright and max(size.width(), size.height()) <= SIDE
+    buffer.close()
+    return data if own else made
 
 
 def from_bytes(data: bytes) -> bytes:

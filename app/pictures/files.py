@@ -1,7 +1,8 @@
-"""Copies a picture of a chat to the clipboard, and saves it as a file."""
+"""Pictures of chats outside of them: as files, on the clipboard, as addresses."""
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path, PurePath
 
 from PySide6.QtGui import QGuiApplication
@@ -15,6 +16,12 @@ from app.storage.records import Attachment
 def suffix_of(picture: Attachment) -> str:
     """'.png' or '.jpg', as its bytes are."""
     return ".png" if picture.image.startswith(b"\x89PNG") else ".jpg"
+
+
+def data_url(picture: Attachment) -> str:
+    """It as an address that holds all of it."""
+    kind = "png" if suffix_of(picture) == ".png" else "jpeg"
+    return f"data:image/{kind};base64,{base64.b64encode(picture.image).decode('ascii')}"
 
 
 def copy_picture(picture: Attachment) -> None:
