@@ -2467,6 +2467,11 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
+            <source>reads images</source>
+            <translation>可读取图片</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
             <source>{share} {bits}-bit</source>
             <translation>{share} 为 {bits} 位</translation>
         </message>

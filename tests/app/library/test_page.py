@@ -51,6 +51,12 @@ def pill(of: LibraryEntry) -> str:
     return next((str(mark.text()) for mark in of.findChildren(QLabel, "badge")), "")
 
 
+def test_models_that_read_images_say_so(qtbot: QtBot, launch: Launch) -> None:
+    page = opened(qtbot, launch(cards=(BUILTIN, dataclasses.replace(LARGE, reads_images=True))))
+    assert entry(page.yours, str(LARGE.title)).facts.text().endswith("reads\xa0images")
+    assert "images" not in entry(page.yours, str(BUILTIN.title)).facts.text()
+
+
 def test_one_writes_to_a_chat_only(qtbot: QtBot, launch: Launch) -> None:
     window = launch().window
     page = window.library.show()
