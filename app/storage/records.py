@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from app.i18n.translate import tr
@@ -98,17 +97,17 @@ class Folder:
 class Attachment:
     """A text or a picture that goes with a message. name: of the file it came from. text: what the model reads of it.
 
-    image: of a picture, which has no text, the bytes of a PNG or JPEG file.
+    image: of a picture, which has no text, the bytes of a PNG or JPEG file. digest: its SHA-256 in hexadecimal, made at
+    once, as pictures come on threads that have the time: one takes a millisecond or more.
     """
 
     name: str
     text: str
     image: bytes = b""
+    digest: str = field(init=False, compare=False, repr=False)
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the picture, in hexadecimal."""
-        return hashlib.sha256(self.image).hexdigest()
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", hashlib.sha256(self.image).hexdigest() if self.image else "")
 
 
 ReadPicture = Callable[[str], bytes]  # a picture's bytes by its digest
@@ -293,8 +292,9 @@ def attachments_of(found: list[dict[str, str]], picture: ReadPicture) -> tuple[A
     """Attachments from JSON that has been read. A picture that is not to be had is left out."""
     files = []
     for a in found:
+        digest = a.get("picture", "")
         with suppress(LookupError):
-            files.append(Attachment(a["name"], a["text"], picture(a["picture"]) if a.get("picture") else b""))
+            files.append(Attachment(a["name"], a["text"], picture(digest) if digest else b""))
     return tuple(files)
 
 

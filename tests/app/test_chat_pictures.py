@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
@@ -13,11 +14,14 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.attachments.dialog import AttachmentDialog
+from app.chat.picture_support import reads_images
 from app.chat.prompt_messages import prompt_messages
+from app.composer import Composer
 from app.pictures.cache import picture_cache
 from app.pictures.reading import MOST
 from app.pictures.view import Thumbnail
 from app.storage.records import Attachment, QueuedMessage, StoredMessage
+from app.theme.theme import Theme
 from app.transcript import notes
 from app.transcript.item import MessageItem
 from app.transcript.mouse import hit_test
@@ -172,6 +176,26 @@ def test_a_model_without_eyes_goes_on_with_a_chat_that_has_pictures_and_says_so(
     assert "2 images not included: this model can't read images" in notes.before(answer)
 
 
+def test_two_models_are_compared_on_an_image_where_both_read_it(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(cards=CARDS)
+    page = underhill.window.compare.open()
+    for other, images in ((SEEING, (HILL.image,)), (LARGE, ())):
+        page.begin(underhill.conversation.style, "on", "What is this?", attachments=(HILL,), model=SEEING.name)
+        page.columns[1].choose(other.name, "fast")
+        engine_of(underhill).received.clear()
+        qtbot.waitUntil(page.go.isEnabled)
+        page.ask()
+        qtbot.waitUntil(lambda: not page.run.busy)
+        asked = [c for c in engine_of(underhill).received if isinstance(c, protocol.GenerateApart)]
+        assert {c.question.messages[0].images for c in asked} == {images}
+
+
+def test_endpoints_are_sent_images_and_teams_are_not() -> None:
+    known = SimpleNamespace(card_of={"eyes": SEEING, "blind": LARGE}.get, wanted="blind")
+    found = {key: reads_images(known, key) for key in ("eyes", "blind", "", "new", "team:x", "endpoint:y")}  # type: ignore[arg-type]
+    assert found == {"eyes": True, "blind": False, "": False, "new": None, "team:x": False, "endpoint:y": True}
+
+
 def test_turns_that_become_one_keep_the_order_of_their_pictures() -> None:
     turns = [
         StoredMessage(id=1, chat_id=1, parent_id=None, role="user", attachments=(HILL,)),
@@ -215,6 +239,22 @@ def test_editing_and_regenerating_keep_the_pictures(qtbot: QtBot, launch: Launch
         lambda: len(underhill.conversation.messages) == 2 and underhill.conversation.messages[0].versions == 2
     )
     assert underhill.conversation.messages[0].attachments == (HILL,)
+
+
+def test_thumbnails_stay_beside_each_other_in_other_colours(qtbot: QtBot, theme: Theme) -> None:
+    composer = Composer(theme)
+    qtbot.addWidget(composer)
+    composer.resize(700, 200)
+    composer.show()
+    composer.set_attachments((HILL, LAMP))
+
+    def apart() -> bool:
+        one, two = (b.parentWidget() for b in composer.attached.findChildren(Thumbnail) if b.isVisible())
+        return one.geometry().right() < two.geometry().left() and composer.attached.rect().contains(two.geometry())
+
+    qtbot.waitUntil(apart)
+    theme.set_mode("dark")
+    qtbot.waitUntil(apart)
 
 
 # ---- on the page -----------------------------------------------------------------------------------------------------
