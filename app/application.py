@@ -76,7 +76,9 @@ class Application:
         self.spelling = SpellChecker(remembered.spelling, self.window)
         composer.edit.check_spelling(self.spelling, self.theme)
         self.window.settings.spelling = self.spelling
-        self.attachments = AttachmentController(composer, self.window.banners, self.main_queue, self.conversation)
+        self.attachments = AttachmentController(
+            composer, self.window.banners, self.main_queue, self.conversation, self.models
+        )
         self.conversation.opened.connect(self.attachments.forget)
         self.reading = AttachmentReader(self.window, self.theme, self.conversation, self.models)
         window, editing = self.window, self.window.editing

@@ -81,9 +81,13 @@ class ContextMeter(QWidget):
 
 
 class DraftEdit(QPlainTextEdit):
-    """Text field of the message. files: list[Path] dropped or pasted. long_text: pasted, too long for the field."""
+    """Text field of the message. files: list[Path] dropped or pasted. long_text: pasted, too long for the field.
+
+    image: QImage, dropped or pasted.
+    """
 
     files = Signal(object)
+    image = Signal(object)
     long_text = Signal(str)
     spelling: SpellChecker | None = None
 
@@ -106,12 +110,14 @@ class DraftEdit(QPlainTextEdit):
         self.make_menu(event.pos()).popup(event.globalPos())
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        return bool(local_files(source)) or super().canInsertFromMimeData(source)
+        return bool(local_files(source)) or source.hasImage() or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         paths = local_files(source)
         if paths:
             self.files.emit(paths)
+        elif is_image(source):
+            self.image.emit(source.imageData())
         elif len(source.text()) > LONG_PASTE:
             self.long_text.emit(source.text())
         else:
@@ -121,6 +127,11 @@ class DraftEdit(QPlainTextEdit):
 def local_files(source: QMimeData) -> list[Path]:
     """Local files among what is dropped or pasted."""
     return [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
+
+
+def is_image(source: QMimeData) -> bool:
+    """Whether what is dropped or pasted is a picture: office programs offer one of every text, too."""
+    return source.hasImage() and not source.hasText()
 
 
 class EditStrip(QFrame):
@@ -189,11 +200,13 @@ class Composer(QFrame):
     changed = Signal()  # text or attachments
     undo = Signal()  # where nothing typed is left to take back
     files = Signal(object)  # list[Path]: dropped or pasted
+    image = Signal(object)  # QImage: dropped or pasted
     long_text = Signal(str)  # pasted
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("composer")
+        self.may_send: Callable[[Sequence[Attachment]], bool] = lambda files: True  # with these attached
         self._busy = False
         self._ready = False
         self._placeholder = ""
@@ -208,6 +221,7 @@ class Composer(QFrame):
         self.documents = Chips(theme, tr("Documents"), tr("Remove from chat"), self)
         self.edit = DraftEdit(self)
         self.edit.files.connect(self.files)
+        self.edit.image.connect(self.image)
         self.edit.long_text.connect(self.long_text)
         self.edit.setObjectName("draft")
         self.edit.setAccessibleName(tr("Message"))
@@ -261,11 +275,7 @@ class Composer(QFrame):
     def show_token_counts(self, tokens: Sequence[int | None]) -> None:
         """Show the attachments, each with its tokens; None: not counted yet."""
         if len(tokens) == len(self.attachments):
-            tip = tr("Click to preview the text")
-            self.attached.fill([
-                Chip(a.name if n is None else tr("{name}  ·  {count:,} tokens", name=a.name, count=n), tip, "attach")
-                for a, n in zip(self.attachments, tokens)
-            ])  # fmt: skip
+            self.attached.fill([_chip(a, n) for a, n in zip(self.attachments, tokens)])
 
     def set_busy(self, busy: bool) -> None:
         """While an answer comes the button stops it, and what is sent waits."""
@@ -287,8 +297,9 @@ class Composer(QFrame):
         """Show which messages wait for the answer to end."""
         self.queue = queue
         self.waiting.fill([
-            Chip(q.text or ", ".join(a.name for a in q.attachments),
-                 tr("Queued. Click to edit."), "send") for q in queue
+            Chip(q.text or ", ".join(a.name for a in q.attachments), tr("Queued. Click to edit."), "send",
+                 None if q.text else next((a for a in q.attachments if a.image), None))
+            for q in queue
         ])  # fmt: skip
 
     @Slot()
@@ -326,7 +337,7 @@ class Composer(QFrame):
     def send(self) -> None:
         """Send what is written and attached, if the model is ready."""
         text, attachments = self.text().strip(), self.attachments
-        if (text or attachments) and self._ready:
+        if (text or attachments) and self._ready and self.may_send(attachments):
             self.set_attachments(())
             self.edit.clear()
             self.sent.emit(text, attachments)
@@ -373,6 +384,14 @@ class Composer(QFrame):
     def resizeEvent(self, event: object) -> None:
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._fit()
+
+
+def _chip(file: Attachment, tokens: int | None) -> Chip:
+    """The chip of something attached. tokens: None where they are not counted yet."""
+    if file.image:
+        return Chip(file.name, tr("Click to view"), picture=file)
+    name = file.name if tokens is None else tr("{name}  ·  {count:,} tokens", name=file.name, count=tokens)
+    return Chip(name, tr("Click to preview the text"), "attach")
 
 
 class TokenCounter(QObject):

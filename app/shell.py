@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QWidget
 from app.backend import Models
 from app.chat.header import Header
 from app.chat.welcome import Welcome
-from app.composer import Composer, DropHint, local_files
+from app.composer import Composer, DropHint, is_image, local_files
 from app.i18n.translate import tr
 from app.platform import files
 from app.sidebar.sidebar import Sidebar
@@ -90,6 +90,7 @@ class Shell(QMainWindow):
         self.setCentralWidget(self.splitter)
         self.live = TelemetryDocks(self, theme)
         self.transcript.link.connect(self._open_link)
+        self.transcript.failed.connect(self.toast.show_message)
 
     # ---- pages and panes --------------------------------------------------------------------------------------
 
@@ -153,7 +154,7 @@ class Shell(QMainWindow):
     # ---- dropped files ----------------------------------------------------------------------------------------
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if local_files(event.mimeData()):
+        if local_files(event.mimeData()) or is_image(event.mimeData()):
             event.acceptProposedAction()
             self.drop_hint.cover()
 
@@ -162,5 +163,8 @@ class Shell(QMainWindow):
 
     def dropEvent(self, event: QDropEvent) -> None:
         self.drop_hint.hide()
-        self.composer.files.emit(local_files(event.mimeData()))
+        if files := local_files(event.mimeData()):
+            self.composer.files.emit(files)
+        elif is_image(event.mimeData()):
+            self.composer.image.emit(event.mimeData().imageData())
         event.acceptProposedAction()

@@ -217,11 +217,9 @@ class Conversation(ChatVersions):
         if shown and not rounds:
             model, documents, tools = self.choice.answering(), self.documents, self.tools
             self.set_model(model)
-        hosts = self.choice.hosts(model)
         reply = StoredMessage(
             id=records.new_id(), chat_id=chat_id, parent_id=before[-1].id, role="assistant", state="streaming",
-            model=self.choice.title(model), version=versions, versions=versions,
-            stats={"endpoint": hosts} if hosts else {},
+            model=self.choice.title(model), version=versions, versions=versions, stats=self.choice.begun(model, before),
         )  # fmt: skip
         if shown:
             if question is not None and self.messages == before[:-1]:

@@ -11,19 +11,22 @@ LONGEST_RESULT = 60_000  # characters; the engine cuts longer ones
 
 
 def prompt_messages(
-    messages: Sequence[StoredMessage], system: str = "", longest: int = LONGEST_RESULT
+    messages: Sequence[StoredMessage], system: str = "", longest: int = LONGEST_RESULT, *, images: bool = False
 ) -> tuple[protocol.Message, ...]:
     """What the model reads. Roles take turns, as chat templates demand: an answer that never came leaves two questions
-    in a row, which become one. longest: characters of a tool's result.
+    in a row, which become one. longest: characters of a tool's result. images: the model reads pictures; for others
+    their names stand in the text.
     """
     read = [protocol.Message("system", system)] if system else []
     found = group_by_role(messages)
     if len(found) > 1 and found[0][0].role == "assistant":  # its question was deleted
         del found[0]
     for group in found:
-        content, uses = "\n\n".join(map(as_read, group)), group[-1].tools
+        content, uses = "\n\n".join(filter(None, (as_read(m, images=images) for m in group))), group[-1].tools
         content = protocol.with_calls(content, [protocol.ToolCall(u.called, u.arguments, u.ident) for u in uses])
-        read.append(protocol.Message(group[0].role, content, group[0].token_ids if len(group) == 1 else ()))
+        seen = tuple(a.image for m in group for a in m.attachments if a.image) if images else ()
+        tokens = group[0].token_ids if len(group) == 1 else ()
+        read.append(protocol.Message(group[0].role, content, tokens, images=seen))
         read += [protocol.Message("tool", result(use, longest), answers=use.ident) for use in uses]
     return tuple(read)
 
@@ -59,12 +62,14 @@ def first_read_message(messages: Sequence[StoredMessage]) -> int:
     return read[dropped] if 0 < dropped < len(read) else 0
 
 
-def as_read(m: StoredMessage) -> str:
-    """A message with the passages that were found for it and what is attached to it."""
-    return protocol.with_passages(with_attachments(m.content, m.attachments), m.sources)
+def as_read(m: StoredMessage, *, images: bool = True) -> str:
+    """A message with the passages that were found for it and what is attached to it. images: as of prompt_messages."""
+    named = "" if images else "\n".join(f"[image: {a.name}]" for a in m.attachments if a.image)
+    content = "\n\n".join(filter(None, (named, m.content)))
+    return protocol.with_passages(with_attachments(content, m.attachments), m.sources)
 
 
 def with_attachments(content: str, attachments: Sequence[Attachment]) -> str:
-    """A message with what is attached to it: each in a fence that nothing in it can close."""
-    parts = [f"{a.name}:\n{protocol.fence(a.text)}" for a in attachments]
+    """A message with the texts that are attached to it: each in a fence that nothing in it can close."""
+    parts = [f"{a.name}:\n{protocol.fence(a.text)}" for a in attachments if not a.image]
     return "\n\n".join([*parts, content] if content else parts)

@@ -186,6 +186,8 @@ class RunningAnswer:
             now = {**dataclasses.asdict(stats), "why": as_json(stats.why)}
             now = {name: value for name, value in now.items() if value or name not in _OF_SOME}
             values = _combined_stats(before.stats if self.goes_on else {}, now)
+            if left_out := before.stats.get("images_left_out"):
+                values["images_left_out"] = left_out
             message = dataclasses.replace(
                 message, content=before.content + values.pop("text"),
                 token_ids=(*before.token_ids, *values.pop("token_ids")),

@@ -11,6 +11,7 @@ from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.backend import Models, is_endpoint
+from app.chat.picture_support import reads_images
 from app.chat.prompt_messages import prompt_messages
 from app.compare.column import CompareColumn
 from app.compare.run import ComparisonRun
@@ -131,7 +132,8 @@ class ComparePage(QWidget):
         asked = new_question(NEW_CHAT, None, text, self.attachments)
         # with the same draws, what differs is the models' doing
         sampling = {"seed": random.randrange(_LARGEST_SEED), **_given(self._style.sampling)}
-        messages = prompt_messages([*self.before, asked], self._style.system)
+        both = all(reads_images(self._models, column.side[0]) for column in self.columns)  # they are asked the same
+        messages = prompt_messages([*self.before, asked], self._style.system, images=both)
         for column in self.columns:
             column.begin()
         question = protocol.QuestionApart(messages, sampling, self._style.stop, self._thinking)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Slot
 from app import backend
 from app.backend import EngineLink, Models, Network
 from app.chat.conversation import Conversation
+from app.chat.picture_support import reads_images
 from app.controllers.chat_navigator import ChatNavigator
 from app.dialogs import PrivacyDialog
 from app.i18n.translate import tr
@@ -38,6 +39,7 @@ class ModelController(QObject):
         choice = conversation.choice
         choice.answering, choice.title, choice.load = lambda: known.answering, known.title, self._load_for
         choice.hosts = known.hosts
+        choice.reads_images = lambda key: reads_images(known, key) is not False
         choice.context = lambda: known.card.context_length if known.card is not None else 0
         self._shell, self._models, self._conversation = shell, known, conversation
         self._preferences, self._state, self._navigator = preferences, state, navigator

@@ -74,7 +74,7 @@ class TransferController(QObject):
 
         def write(store: ChatStore, path: Path) -> str:
             if kind == "md":
-                export_chats.write(path, export_chats.markdown(store.chat(chat.id) or chat, store.path(chat.id)))
+                export_chats.write(path, [export_chats.markdown(store.chat(chat.id) or chat, store.path(chat.id))])
             else:
                 export_chats.write(path, export_chats.as_json(export_chats.gathered(store, chat.id)))
             return tr("Chat exported to {file}", file=path.name)
@@ -87,9 +87,9 @@ class TransferController(QObject):
         path = self._ask(tr("Export all chats"), f"underhill-chats-{time.strftime('%Y-%m-%d')}.json", "*.json")
 
         def write(store: ChatStore, path: Path) -> str:
-            chats = export_chats.gathered(store)
-            export_chats.write(path, export_chats.as_json(chats))
-            return plural("1 chat exported to {file}", "%n chats exported to {file}", len(chats), file=path.name)
+            export_chats.write(path, export_chats.as_json(export_chats.gathered(store)))
+            count = len(store.chats())
+            return plural("1 chat exported to {file}", "%n chats exported to {file}", count, file=path.name)
 
         self._write(path, write)
 

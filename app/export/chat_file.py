@@ -5,6 +5,7 @@ The JSON is parsed as a stream, so that one chat is in memory at a time, however
 
 from __future__ import annotations
 
+import base64
 import errno
 import io
 import json
@@ -28,12 +29,13 @@ _LONGEST_WORD = 16  # characters: an error nearer to the end of the text may be 
 _decode_json = json.JSONDecoder().raw_decode
 _WHITE_SPACE = re.compile(r"[ \t\n\r]*")
 FORMAT = "underhill-chats"  # what our own files say they are
-VERSION = 1  # of FORMAT: a file of a later one is refused, with the advice to install a newer Underhill
+VERSION = 2  # of FORMAT: a file of a later one is refused, with the advice to install a newer Underhill
+WITHOUT_PICTURES = 1  # the version of a file that has none, which an older Underhill reads, too
 _DAY = 86400.0  # seconds: clocks of other time zones and wrong clocks may be ahead by that much
 _ENDLESS = 1e18  # more than any figure
 _CITATION = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue206]")  # marks that only ChatGPT can show
 LARGEST = 2 << 30  # bytes, of the file and of what is packed in it
-CHAT, UNREAD, LATER, NONE, LONG = "chat", "unread", "later", "none", "long"
+CHAT, PICTURE, UNREAD, LATER, NONE, LONG = "chat", "picture", "unread", "later", "none", "long"
 _ODD = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what reading something else ends in
 _LOCKED = (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, lzma.LZMAError)  # and of archives: also encrypted
 
@@ -210,8 +212,8 @@ def _are_steps(value: object) -> bool:
 _STEPS = 100  # of a team; more than any has
 _FIGURES: dict[str, Callable[[object], bool]] = {
     **dict.fromkeys(
-        ("prompt_tokens", "reused_tokens", "dropped_turns", "prompt_seconds", "decode_seconds", "hits", "misses",
-         "bytes_read", "peak_rss", "thinking_seconds", "drafted", "accepted"),
+        ("prompt_tokens", "reused_tokens", "dropped_turns", "images_left_out", "prompt_seconds", "decode_seconds",
+         "hits", "misses", "bytes_read", "peak_rss", "thinking_seconds", "drafted", "accepted"),
         _amount,
     ),
     "precision": _amounts,
@@ -289,13 +291,18 @@ def _part(part: object, picture: str) -> str:
 
 
 def chats(path: str, picture: str) -> Iterator[list[Any]]:
-    """[CHAT, its fields] for each; at the end [UNREAD, how many more it holds that are not as they should be], or why
-    there is nothing to be had from the file: [LATER], [LONG] or [NONE, why]. picture: stands where a picture was.
+    """[CHAT, its fields] for each, and of our own file [PICTURE, its name, base64] for each; at the end [UNREAD, how
+    many more chats it holds that are not as they should be], or why there is nothing to be had from the file: [LATER],
+    [LONG] or [NONE, why]. picture: stands where ChatGPT had a picture.
     """
     odd, ours, some = 0, False, False
     stated: dict[str, Any] = {}  # of our own file, beside its chats
     try:
         for name, value in _parts(Path(path)):
+            if name == "pictures":
+                if (found := _picture(value)) is not None:
+                    yield [PICTURE, *found]
+                continue
             if name not in ("", "chats"):
                 stated[name] = value
                 continue
@@ -372,6 +379,17 @@ class _Bounded(io.RawIOBase):
         return len(data)
 
 
+def _picture(value: Any) -> tuple[str, str] | None:
+    """What its chats call a picture, and its file in base64; None of one that cannot be read."""
+    from app.pictures import encode  # Qt's decoders, which most files need not
+
+    with suppress(*_ODD):  # one that is damaged is such a ValueError, too
+        return one_line(value["picture"]), base64.b64encode(
+            encode.checked(base64.b64decode(value["data"], validate=True))
+        ).decode("ascii")
+    return None
+
+
 def _source(found: dict[str, Any]) -> dict[str, Any]:
     """Passage of a document, as protocol.Passage has it; without its file, which is on another computer."""
     numbers = {name: int(found[name]) for name in ("page", "line", "last_line")}
@@ -407,7 +425,10 @@ def _own(c: dict[str, Any]) -> dict[str, Any]:
             "id": m["id"], "parent": m["parent"], "role": m["role"], "content": clean_text(m["content"]),
             "finish": one_line(m.get("finish")), "stats": checked_stats(m.get("stats")),
             "model": one_line(m.get("model")), "created_at": timestamp(m.get("created_at")),
-            "attachments": [[one_line(a["name"]), clean_text(a["text"])] for a in m.get("attachments", ())],
+            "attachments": [
+                {"name": one_line(a["name"]), "text": clean_text(a["text"]), "picture": one_line(a.get("picture"))}
+                for a in m.get("attachments", ())
+            ],
             "sources": [_source(s) for s in m.get("sources", ())],
             "tools": [_tool(use) for use in m.get("tools", ())],
         })  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -13,7 +15,17 @@ from typing import Any
 from app.export import chat_file
 from app.export.chat_file import ImportedChat
 from app.i18n.translate import problem, tr
-from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id, sources_of, title_from, tools_of
+from app.storage.records import (
+    Chat,
+    ReadPicture,
+    StoredMessage,
+    Style,
+    attachments_of,
+    new_id,
+    sources_of,
+    title_from,
+    tools_of,
+)
 from app.storage.store import ChatStore
 from engine import protocol, regular_file
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout
@@ -33,6 +45,8 @@ class ImportedChats(AbstractContextManager["ImportedChats", None]):
         self.unread = 0
         self._count = 0
         self._spool = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+b")  # noqa: SIM115
+        self._pictures = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+b")  # noqa: SIM115
+        self._places: dict[str, tuple[int, int]] = {}  # of pictures in that: first byte, and how many
 
     def __len__(self) -> int:
         return self._count
@@ -47,9 +61,22 @@ class ImportedChats(AbstractContextManager["ImportedChats", None]):
         self._spool.write(json.dumps(chat).encode() + b"\n")
         self._count += 1
 
+    def put_picture(self, name: str, data: bytes) -> None:
+        """Add a picture, by the name that attachments have for it. Raises OSError."""
+        self._pictures.seek(0, os.SEEK_END)
+        self._places[name] = self._pictures.tell(), len(data)
+        self._pictures.write(data)
+
+    def picture(self, name: str) -> bytes:
+        """The file of a picture. Raises LookupError."""
+        start, length = self._places[name]
+        self._pictures.seek(start)
+        return self._pictures.read(length)
+
     def close(self) -> None:
-        """Delete the spool."""
+        """Delete the spools."""
         self._spool.close()
+        self._pictures.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -65,6 +92,8 @@ def read(path: Path) -> ImportedChats:
             match kind:
                 case chat_file.CHAT:
                     contents.put(more[0])
+                case chat_file.PICTURE:
+                    contents.put_picture(more[0], base64.b64decode(more[1]))
                 case chat_file.UNREAD:
                     contents.unread = more[0]
                     return contents
@@ -109,7 +138,7 @@ def add(store: ChatStore, contents: ImportedChats) -> tuple[Chat, ...]:
                 folder_id=made.get(chat.folder),
                 style=_style(chat.style),
             )
-            store.insert(record, tuple(_message(m, ids, record.id) for m in chat.messages))
+            store.insert(record, tuple(_message(m, ids, record.id, contents.picture) for m in chat.messages))
             store.db.execute(
                 "UPDATE chats SET leaf_id = ?, updated_at = ? WHERE id = ?", (leaf, record.updated_at, record.id)
             )
@@ -117,7 +146,7 @@ def add(store: ChatStore, contents: ImportedChats) -> tuple[Chat, ...]:
     return tuple(added)
 
 
-def _message(m: dict[str, Any], ids: dict[Any, int], chat: int) -> StoredMessage:
+def _message(m: dict[str, Any], ids: dict[Any, int], chat: int, picture: ReadPicture) -> StoredMessage:
     return StoredMessage(
         id=ids[m["id"]],
         chat_id=chat,
@@ -128,7 +157,7 @@ def _message(m: dict[str, Any], ids: dict[Any, int], chat: int) -> StoredMessage
         stats=m.get("stats", {}),
         model=m["model"],
         created_at=m["created_at"] or time.time(),
-        attachments=tuple(Attachment(name, text) for name, text in m.get("attachments", ())),
+        attachments=attachments_of(m.get("attachments", []), picture),
         sources=sources_of(m.get("sources", [])),
         tools=tools_of(m.get("tools", [])),
     )

@@ -60,7 +60,8 @@ def card_facts(card: protocol.ModelCard) -> str:
         )
         tiers = joined(tr("experts: {shares}", shares=shares(card.expert_bits)), rest, change(card.lowered_kl or 0.0))
     disk = tr("{size} on disk", size=size(card.disk_bytes))
-    return joined(parameters(card.parameters, card.active_parameters), disk, tiers)
+    images = tr("reads images") if card.reads_images else ""
+    return joined(parameters(card.parameters, card.active_parameters), disk, tiers, images)
 
 
 def shares(bits: Sequence[tuple[int, int]]) -> str:

@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass
 from itertools import count
 
-from app.storage import records
 from app.storage.records import Chat, QueuedMessage, ScrollPosition, StoredMessage, new_id, numbered
 from app.storage.store import ChatStore
 
@@ -131,8 +130,7 @@ def restore_messages(store: ChatStore, erased: DeletedMessages) -> None:
         return
     with store.transaction() as db:
         for m in erased.messages:
-            slots = ", ".join("?" * len(records.MESSAGE_COLUMNS.split(",")))
-            db.execute(f"INSERT INTO messages ({records.MESSAGE_COLUMNS}) VALUES ({slots})", records.row_of(m))
+            store.put(m)
         for moved in erased.moved:
             db.execute("UPDATE messages SET parent_id = ? WHERE id = ?", (erased.messages[0].id, moved))
         if _leaf(store, erased.chat_id) == erased.after:

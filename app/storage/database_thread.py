@@ -24,7 +24,8 @@ from engine import filesystem
 _CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
-_TABLES = ("folders", "chats", "messages", "presets", "drafts", "documents")  # what they refer to first
+# what they refer to first
+_TABLES = ("folders", "chats", "messages", "presets", "drafts", "documents", "pictures", "picture_uses")
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 _Step = Callable[[ChatStore], ChatStore]  # takes the store there is, and returns the one to continue with

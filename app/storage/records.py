@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import re
 import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,10 +95,22 @@ class Folder:
 
 @dataclass(frozen=True)
 class Attachment:
-    """A text that goes with a message. name: of the file it came from. text: what the model reads of it."""
+    """A text or a picture that goes with a message. name: of the file it came from. text: what the model reads of it.
+
+    image: of a picture, which has no text, the bytes of a PNG or JPEG file. digest: its SHA-256 in hexadecimal, made at
+    once, as pictures come on threads that have the time: one takes a millisecond or more.
+    """
 
     name: str
     text: str
+    image: bytes = b""
+    digest: str = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", hashlib.sha256(self.image).hexdigest() if self.image else "")
+
+
+ReadPicture = Callable[[str], bytes]  # a picture's bytes by its digest
 
 
 @dataclass(frozen=True)
@@ -215,8 +229,8 @@ def new_question(
     )  # fmt: skip
 
 
-def chat_of(row: tuple[Any, ...]) -> Chat:
-    """A chat from the columns CHAT_COLUMNS."""
+def chat_of(row: tuple[Any, ...], picture: ReadPicture) -> Chat:
+    """A chat from the columns CHAT_COLUMNS. picture: reads those of queued messages."""
     i, title, by_hand, at, draft, leaf, pinned, folder, place, style, queue, model, tools = row
     return Chat(
         id=i,
@@ -229,17 +243,17 @@ def chat_of(row: tuple[Any, ...]) -> Chat:
         folder_id=folder,
         place=position_of(place),
         style=style_of(style),
-        queue=queue_of(queue),
+        queue=queue_of(queue, picture),
         model=model,
         tools=chat_tools_of(tools),
     )
 
 
-def message_of(row: tuple[Any, ...], siblings: list[int]) -> StoredMessage:
+def message_of(row: tuple[Any, ...], siblings: list[int], picture: ReadPicture) -> StoredMessage:
     """A message from the columns MESSAGE_COLUMNS. siblings: ids of its versions, the oldest first."""
     i, chat, parent, role, content, tokens, state, finish, stats, model, created, attached, passages, called = row
     facts = json.loads(stats) if stats != "{}" else {}
-    files = attachments_of(json.loads(attached)) if attached != "[]" else ()
+    files = attachments_of(json.loads(attached), picture) if attached != "[]" else ()
     sources = sources_of(json.loads(passages)) if passages != "[]" else ()
     count = len(siblings)
     message = object.__new__(StoredMessage)  # a frozen one is made field by field, which takes long for thousands
@@ -261,14 +275,27 @@ def row_of(m: StoredMessage) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def attachments_text(files: tuple[Attachment, ...]) -> str:
+def attachment_entries(files: Sequence[Attachment]) -> list[dict[str, str]]:
+    """Attachments as JSON has them; a picture by its digest, as its bytes are kept elsewhere."""
+    return [
+        {"name": a.name, "text": a.text, "picture": a.digest} if a.image else {"name": a.name, "text": a.text}
+        for a in files
+    ]
+
+
+def attachments_text(files: Sequence[Attachment]) -> str:
     """Attachments as JSON."""
-    return json.dumps([dataclasses.asdict(a) for a in files])
+    return json.dumps(attachment_entries(files))
 
 
-def attachments_of(found: list[dict[str, str]]) -> tuple[Attachment, ...]:
-    """Attachments from JSON that has been read."""
-    return tuple(Attachment(a["name"], a["text"]) for a in found)
+def attachments_of(found: list[dict[str, str]], picture: ReadPicture) -> tuple[Attachment, ...]:
+    """Attachments from JSON that has been read. A picture that is not to be had is left out."""
+    files = []
+    for a in found:
+        digest = a.get("picture", "")
+        with suppress(LookupError):
+            files.append(Attachment(a["name"], a["text"], picture(digest) if digest else b""))
+    return tuple(files)
 
 
 def sources_text(sources: tuple[Passage, ...]) -> str:
@@ -306,12 +333,12 @@ def chat_tools_of(text: str) -> ChatTools:
 
 def queue_text(queue: tuple[QueuedMessage, ...]) -> str:
     """Waiting messages as JSON."""
-    return json.dumps([dataclasses.asdict(q) for q in queue])
+    return json.dumps([{"text": q.text, "attachments": attachment_entries(q.attachments)} for q in queue])
 
 
-def queue_of(text: str) -> tuple[QueuedMessage, ...]:
+def queue_of(text: str, picture: ReadPicture) -> tuple[QueuedMessage, ...]:
     """The inverse of queue_text."""
-    return tuple(QueuedMessage(q["text"], attachments_of(q["attachments"])) for q in json.loads(text))
+    return tuple(QueuedMessage(q["text"], attachments_of(q["attachments"], picture)) for q in json.loads(text))
 
 
 def position_text(place: ScrollPosition | None) -> str:

@@ -130,6 +130,41 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE messages ADD COLUMN tools TEXT NOT NULL DEFAULT '[]'",
         "ALTER TABLE chats ADD COLUMN tools TEXT NOT NULL DEFAULT '{}'",
     ),
+    # pictures of messages, drafts and queued messages, whose attachments name them by digest (see `pictures`)
+    (
+        "CREATE TABLE pictures (digest TEXT PRIMARY KEY, data BLOB NOT NULL)",
+        """
+        CREATE TABLE picture_uses (
+            kind TEXT NOT NULL CHECK (kind IN ('message', 'draft', 'queue')),
+            owner INTEGER NOT NULL,
+            digest TEXT NOT NULL,
+            PRIMARY KEY (kind, owner, digest)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX picture_uses_by_digest ON picture_uses(digest)",
+        """
+        CREATE TRIGGER pictures_of_message_removed AFTER DELETE ON messages BEGIN
+            DELETE FROM picture_uses WHERE kind = 'message' AND owner = old.id;
+        END
+        """,
+        """
+        CREATE TRIGGER pictures_of_draft_removed AFTER DELETE ON drafts BEGIN
+            DELETE FROM picture_uses WHERE kind = 'draft' AND owner = old.chat_id;
+        END
+        """,
+        """
+        CREATE TRIGGER pictures_of_queue_removed AFTER DELETE ON chats BEGIN
+            DELETE FROM picture_uses WHERE kind = 'queue' AND owner = old.id;
+        END
+        """,
+        """
+        CREATE TRIGGER picture_unused AFTER DELETE ON picture_uses
+            WHEN NOT EXISTS (SELECT 1 FROM picture_uses WHERE digest = old.digest)
+        BEGIN
+            DELETE FROM pictures WHERE digest = old.digest;
+        END
+        """,
+    ),
 )
 
 

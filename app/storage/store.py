@@ -11,7 +11,8 @@ from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
-from app.storage import records
+from app.storage import pictures, records
+from app.storage.pictures import PictureOwner
 from app.storage.records import (
     Attachment,
     Chat,
@@ -85,7 +86,10 @@ class ChatStore:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Transaction that survives a power cut once it returns."""
+        """Transaction that survives a power cut once it returns; one inside another is part of that."""
+        if self.db.in_transaction:
+            yield self.db
+            return
         # In a log, FULL brings each commit to the disk before it returns; NORMAL, which `update` may have left, only
         # keeps the file consistent. It cannot be changed within a transaction, so before it begins.
         self.db.execute("PRAGMA synchronous = FULL")
@@ -109,14 +113,14 @@ class ChatStore:
             "ORDER BY updated_at DESC, id DESC",
             (pattern,),
         )
-        return [records.chat_of(row) for row in found]
+        return [records.chat_of(row, self.picture) for row in found]
 
     def chat(self, chat_id: int) -> Chat | None:
         """One chat as it is now; None where it is deleted."""
         row = self.db.execute(
             f"SELECT {records.CHAT_COLUMNS} FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,)
         ).fetchone()
-        return records.chat_of(row) if row is not None else None
+        return records.chat_of(row, self.picture) if row is not None else None
 
     def create(self, chat: Chat, *messages: StoredMessage) -> None:
         """Add a chat and its first messages, all or nothing."""
@@ -133,7 +137,7 @@ class ChatStore:
             (chat.id, chat.title, chat.title_by_hand, now, now, chat.draft, chat.pinned, chat.folder_id,
              records.style_text(chat.style), chat.model, records.chat_tools_text(chat.tools)),
         )  # fmt: skip
-        _insert(self.db, messages)
+        self.follow(messages)
 
     def set_title(self, chat_id: int, title: str, by_hand: bool) -> None:
         """Set a chat's title. An automatic title never replaces one set by hand."""
@@ -147,7 +151,13 @@ class ChatStore:
         folder_id or queue."""
         as_text = records.AS_TEXT.get(name)
         kept = value if as_text is None else as_text(value)
-        self.db.execute(f"UPDATE chats SET {name} = ? WHERE id = ?", (kept, chat_id))
+        if name != "queue":
+            self.db.execute(f"UPDATE chats SET {name} = ? WHERE id = ?", (kept, chat_id))
+            return
+        with self.transaction() as db:
+            changed = db.execute("UPDATE chats SET queue = ? WHERE id = ?", (kept, chat_id)).rowcount
+            files = [a for queued in value for a in queued.attachments] if changed else []
+            pictures.keep(db, PictureOwner.QUEUE, chat_id, files)
 
     # ---- messages ---------------------------------------------------------------------------------------------
 
@@ -158,7 +168,21 @@ class ChatStore:
 
     def follow(self, messages: tuple[StoredMessage, ...]) -> None:
         """Do what `add` does, in the transaction that is open."""
-        _insert(self.db, messages)
+        for m in messages:
+            self.put(m)
+            self.db.execute(
+                "UPDATE chats SET leaf_id = ?, updated_at = ? WHERE id = ?", (m.id, m.created_at, m.chat_id)
+            )
+
+    def put(self, m: StoredMessage) -> None:
+        """Write a message and its pictures, in the transaction that is open."""
+        self.db.execute(f"INSERT INTO messages ({records.MESSAGE_COLUMNS}) VALUES ({_SLOTS})", records.row_of(m))
+        if m.attachments:
+            pictures.keep(self.db, PictureOwner.MESSAGE, m.id, m.attachments)
+
+    def picture(self, digest: str) -> bytes:
+        """The bytes of a picture. Raises LookupError."""
+        return pictures.read(self.db, digest)
 
     def update(self, m: StoredMessage) -> None:
         """Write an answer's current state. While it streams, no fsync: it survives the process, and is cheap."""
@@ -219,12 +243,12 @@ class ChatStore:
                 (json.dumps(branch),),
             )
         read = {row[0]: row for row in found.fetchall()}
-        return [records.message_of(read[i], siblings[parents[i]]) for i in branch]
+        return [records.message_of(read[i], siblings[parents[i]], self.picture) for i in branch]
 
     def tree(self, chat_id: int) -> list[StoredMessage]:
         """Every message of a chat, all branches, the oldest first, but none before the one it answers."""
         found = self.db.execute(f"SELECT {records.MESSAGE_COLUMNS} FROM messages WHERE chat_id = ?", (chat_id,))
-        made = {r[0]: records.message_of(r, [r[0]]) for r in found}
+        made = {r[0]: records.message_of(r, [r[0]], self.picture) for r in found}
         below: dict[int | None, list[int]] = {}
         for message in made.values():
             below.setdefault(message.parent_id, []).append(message.id)
@@ -338,18 +362,20 @@ class ChatStore:
     def draft_attachments(self, chat_id: int = NEW_CHAT) -> tuple[Attachment, ...]:
         """Attachments of a chat's draft."""
         row = self.db.execute("SELECT attachments FROM drafts WHERE chat_id = ?", (chat_id,)).fetchone()
-        return records.attachments_of(json.loads(row[0])) if row is not None else ()
+        return records.attachments_of(json.loads(row[0]), self.picture) if row is not None else ()
 
     def keep_draft_attachments(self, chat_id: int, files: tuple[Attachment, ...]) -> None:
         """Store the attachments of a chat's draft; without any the row is deleted."""
-        if files:
-            self.db.execute(
-                "INSERT INTO drafts (chat_id, attachments) VALUES (?, ?) "
-                "ON CONFLICT (chat_id) DO UPDATE SET attachments = excluded.attachments",
-                (chat_id, records.attachments_text(files)),
-            )
-        else:
-            self.db.execute("DELETE FROM drafts WHERE chat_id = ?", (chat_id,))
+        with self.transaction() as db:
+            if files:
+                db.execute(
+                    "INSERT INTO drafts (chat_id, attachments) VALUES (?, ?) "
+                    "ON CONFLICT (chat_id) DO UPDATE SET attachments = excluded.attachments",
+                    (chat_id, records.attachments_text(files)),
+                )
+                pictures.keep(db, PictureOwner.DRAFT, chat_id, files)
+            else:
+                db.execute("DELETE FROM drafts WHERE chat_id = ?", (chat_id,))
 
     # ---- documents ------------------------------------------------------------------------------------------------
 
@@ -395,7 +421,7 @@ class ChatStore:
             f"SELECT deleted_at, {records.CHAT_COLUMNS} FROM chats WHERE deleted_at IS NOT NULL "
             "ORDER BY deleted_at DESC, id DESC"
         )
-        return [(records.chat_of(row[1:]), row[0]) for row in found]
+        return [(records.chat_of(row[1:], self.picture), row[0]) for row in found]
 
     def empty_trash(self, chat_id: int | None = None, lived: LivedTime | None = None) -> int:
         """Delete for good: one chat, or all. lived: only those that are there for TRASH_DAYS. Returns how many went.
@@ -418,9 +444,3 @@ class ChatStore:
     def empty_expired_trash(self) -> int:
         """Delete for good what is there for TRASH_DAYS; nothing of a database in memory. Returns how many went."""
         return 0 if self.file is None else self.empty_trash(lived=look(self.file.parent))
-
-
-def _insert(db: sqlite3.Connection, messages: tuple[StoredMessage, ...]) -> None:
-    for m in messages:
-        db.execute(f"INSERT INTO messages ({records.MESSAGE_COLUMNS}) VALUES ({_SLOTS})", records.row_of(m))
-        db.execute("UPDATE chats SET leaf_id = ?, updated_at = ? WHERE id = ?", (m.id, m.created_at, m.chat_id))

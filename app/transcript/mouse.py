@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QInputDevice, QMouseEvent, QTextCursor
 
+from app.storage.records import Attachment
 from app.transcript.code_controls import CodeBlocks
 from app.transcript.page import TranscriptPage
 from app.transcript.paint import files_rect, fold_rect, foot_rect
@@ -19,7 +20,7 @@ class HitResult:
     """Result of a hit test. place: the character. link: its address.
 
     folds: it is the line that a thought is folded under. figures: that with the speed, which unfolds, too.
-    files: it is the line that names what is attached.
+    files: it is the line that names what is attached. picture: that is there.
     """
 
     place: TextPosition
@@ -28,6 +29,7 @@ class HitResult:
     folds: bool = False
     figures: bool = False
     files: bool = False
+    picture: Attachment | None = None
 
 
 def hit_test(page: TranscriptPage, point: QPointF, exact: bool = True) -> HitResult | None:
@@ -37,6 +39,10 @@ def hit_test(page: TranscriptPage, point: QPointF, exact: bool = True) -> HitRes
     if index < 0:
         return None
     item = layout.items[index]
+    shown = item.thumbnails(layout.column) if exact else []
+    picture = next((each for each, rect in shown if rect.contains(point - page.origin(index))), None)
+    if picture is not None:
+        return HitResult(place=TextPosition(index, 0, 0), picture=picture)
     files = files_rect(item, layout.column)
     if exact and files is not None and files.contains(point - page.origin(index)):
         return HitResult(place=TextPosition(index, 0, 0), files=True)
@@ -117,12 +123,13 @@ class MouseSelection(QObject):
         hit = hit_test(self._page, event.position())
         shapes = Qt.CursorShape
         shape = shapes.ArrowCursor
-        if hit is not None and (hit.link or hit.folds or hit.figures or hit.files):
+        if hit is not None and (hit.link or hit.folds or hit.figures or hit.files or hit.picture):
             shape = shapes.PointingHandCursor
         elif hit is not None and hit.on_text:
             shape = shapes.IBeamCursor
         self._page.viewport().setCursor(shape)
-        self._page.viewport().setToolTip(plain_tip(hit.link) if hit else "")
+        tip = hit.picture.name if hit is not None and hit.picture is not None else hit.link if hit is not None else ""
+        self._page.viewport().setToolTip(plain_tip(tip))
         return self._page.layout_.at(event.position().y() + self._page.verticalScrollBar().value())
 
     def release(self, event: QMouseEvent) -> HitResult | None:

@@ -59,8 +59,17 @@ def before(message: StoredMessage) -> list[str]:
                 count=dropped,
             )
         )
-    if message.attachments:
-        names = tr(", ", about="between the names of a list").join(a.name for a in message.attachments)
+    if left_out := int(message.stats.get("images_left_out", 0)):
+        found.append(
+            plural(
+                "1 image not included: this model can't read images",
+                "{count:,} images not included: this model can't read images",
+                left_out,
+                count=left_out,
+            )
+        )
+    if files := [a.name for a in message.attachments if not a.image]:
+        names = tr(", ", about="between the names of a list").join(files)
         found.append(PlainNote(tr("Attached: {names}", names=names)))
     return found
 

@@ -18,12 +18,14 @@ from PySide6.QtGui import (
 )
 
 from app.i18n.translate import tr, tr_noop
+from app.pictures.view import paint_picture
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Palette
 from app.transcript import notes
 from app.transcript.blocks import CODE_HEAD, BlockView
 from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, MessageItem, foot_height, notice_box
+from app.transcript.picture_rows import RADIUS
 from app.transcript.selection import Selection
 
 CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
@@ -98,10 +100,13 @@ def paint_message(
     buttons: width that those at its foot take.
     """
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-    at = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
+    at = item.steps_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
     for note in reversed(item.notices_above()):
         at -= notice_box(note, column).height
         _note(painter, note, at, column, palette, right=item.is_user)
+    for picture, rect in item.thumbnails(column):
+        if rect.intersects(clip):
+            paint_picture(painter, rect, picture, palette, RADIUS)
     width = item.text_width(column)
     left = item.text_left(column)
     if item.is_user and item.message.content:  # it may be an attachment alone
@@ -162,9 +167,9 @@ def foot_rect(item: MessageItem, column: float, buttons: float) -> QRectF:
 
 def files_rect(item: MessageItem, column: float) -> QRectF | None:
     """Rectangle of the line that names what is attached, relative to the message."""
-    if not item.message.attachments:
+    if len(item.pictures) == len(item.message.attachments):
         return None
-    bottom = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
+    bottom = item.steps_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
     names = notice_box(item.notices_above()[-1], column)
     found = names.rect(bottom - names.height)
     if item.is_user:

@@ -17,7 +17,9 @@ from app.transcript.page import TranscriptPage
 def spoken(message: StoredMessage) -> str:
     """A message as it is read out: an answer without its marks."""
     if message.role == "user":
-        return tr("You: {text}", text=message.content)
+        names = tr(", ", about="between the names of a list").join(a.name for a in message.attachments if a.image)
+        seen = tr("Images: {names}", names=names) if names else ""
+        return tr("You: {text}", text="\n".join(filter(None, (seen, message.content))))
     return tr("Answer: {text}", text=_plain(message.content))
 
 

@@ -9,12 +9,21 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QPoint, QPointF, Qt, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
+from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.i18n.translate import tr
 from app.markdown.split import without_thought
-from app.storage.records import ScrollPosition, StoredMessage, ToolUse
+from app.pictures.files import ask_and_save, copy_picture
+from app.storage.records import Attachment, ScrollPosition, StoredMessage, ToolUse
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView
 from app.transcript.code_controls import CodeBlocks
@@ -108,6 +117,7 @@ class TranscriptView(TranscriptPage):
 
     link = Signal(str)  # the address of one that was clicked
     wrap_toggled = Signal(bool)  # whether long lines of code are wrapped from now on
+    failed = Signal(str)  # why a picture was not saved
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -210,7 +220,9 @@ class TranscriptView(TranscriptPage):
         hit = self.mouse.release(event)
         if hit is None:
             return
-        if hit.files:
+        if hit.picture is not None:
+            self.message_actions.picture.emit(self.items[hit.place.message].message.id, hit.picture)
+        elif hit.files:
             self.message_actions.files.emit(self.items[hit.place.message].message.id)
         elif hit.folds:
             self._fold(hit.place.message)
@@ -341,7 +353,10 @@ class TranscriptView(TranscriptPage):
         if 0 <= self.current < len(self.items):
             at = self.menu_position(self.current, event)
             hit = hit_test(self, QPointF(at))
-            self.menu_of(self.items[self.current], hit.link if hit is not None else "").popup(self.mapToGlobal(at))
+            menu = self.menu_of(self.items[self.current], hit.link if hit is not None else "")
+            if hit is not None and hit.picture is not None:
+                self.add_picture(menu, self.items[self.current].message.id, hit.picture)
+            menu.popup(self.mapToGlobal(at))
 
     def menu_position(self, index: int, event: QContextMenuEvent) -> QPoint:
         """Where the menu of a message opens, in the view: at the pointer, or by keys below its first line."""
@@ -349,6 +364,23 @@ class TranscriptView(TranscriptPage):
             return event.pos()
         top = self.origin(index).toPoint() + QPoint(0, self.fontMetrics().lineSpacing())
         return QPoint(top.x(), max(0, min(top.y(), self.viewport().height())))
+
+    def add_picture(self, menu: QMenu, message_id: int, picture: Attachment) -> None:
+        """Put what can be done with a picture at the head of a menu."""
+        first = menu.actions()[0]
+        for text, act in (
+            (tr("View image"), partial(self.message_actions.picture.emit, message_id, picture)),
+            (tr("Copy image"), partial(copy_picture, picture)),
+            (tr("Save image as…"), partial(self._save_picture, picture)),
+        ):
+            action = QAction(text, menu)
+            action.triggered.connect(act)
+            menu.insertAction(first, action)
+        menu.insertSeparator(first)
+
+    def _save_picture(self, picture: Attachment) -> None:
+        if why := ask_and_save(picture, self):
+            self.failed.emit(why)
 
     def menu_of(self, item: MessageItem, link: str) -> QMenu:
         """Menu for a message, the selection, and the link under the mouse, if there is one."""

@@ -245,6 +245,7 @@ class FlowLayout(QLayout):
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
+        self.invalidate()  # also where all together stay as large as they were
 
     def count(self) -> int:
         return len(self._items)

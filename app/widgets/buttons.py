@@ -9,6 +9,7 @@ from functools import partial
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QCursor, QFontMetrics, QIcon, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QFrame,
     QLabel,
     QMenu,
@@ -21,7 +22,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.storage.records import numbered
+from app.pictures.view import Thumbnail
+from app.storage.records import Attachment, numbered
 from app.theme import fonts, sizes
 from app.theme.icons import icon
 from app.theme.theme import Palette, Theme
@@ -30,6 +32,7 @@ from app.widgets.builders import FlowLayout, empty, hbox
 _LEAST = 8  # average letters of a button
 _LONGEST = 44  # characters on the chip
 _TOLD = 240  # and in its tooltip, where it is longer
+_THUMBNAIL = 56  # pixels of the side of a picture on a chip, beside text of the base size
 
 
 class IconButton(QToolButton):
@@ -147,11 +150,12 @@ class ElidedLabel(QLabel):
 
 @dataclass(frozen=True)
 class Chip:
-    """text: shown. tooltip: all of it. icon: a name, or ''."""
+    """text: shown. tooltip: all of it. icon: a name, or ''. picture: shown instead of the text."""
 
     text: str
     tooltip: str = ""
     icon: str = ""
+    picture: Attachment | None = None
 
 
 class Chips(QWidget):
@@ -193,16 +197,22 @@ class Chips(QWidget):
         frame.setObjectName("chip")
         text = " ".join(chip.text.split())
         short = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-        button = QPushButton(short, frame)
-        button.setObjectName("chip")
-        button.setToolTip(chip.tooltip if short == text else f"{text[:_TOLD]}\n{chip.tooltip}".strip())
+        button: QAbstractButton
+        if chip.picture is not None:
+            button = Thumbnail(self._theme, chip.picture, _THUMBNAIL, frame)
+        else:
+            button = QPushButton(short, frame)
+            button.setObjectName("chip")
+            if chip.icon:
+                button.setIcon(icon(chip.icon, self._theme.palette.muted))
+        shown = short == text and chip.picture is None
+        button.setToolTip(chip.tooltip if shown else f"{text[:_TOLD]}\n{chip.tooltip}".strip())
         button.setAccessibleName(f"{text}. {chip.tooltip}".strip())
-        if chip.icon:
-            button.setIcon(icon(chip.icon, self._theme.palette.muted))
         button.clicked.connect(partial(self.pressed.emit, number))
         cross = IconButton(self._theme, "close", f"{self._remove} {text}", frame, size=12)
         cross.setObjectName("cross")
         cross.clicked.connect(partial(self.removed.emit, number))
-        hbox(button, (cross, 0, Qt.AlignmentFlag.AlignVCenter), parent=frame, margins=(4, 1, 2, 1), spacing=0)
+        place = Qt.AlignmentFlag.AlignTop if chip.picture is not None else Qt.AlignmentFlag.AlignVCenter
+        hbox(button, (cross, 0, place), parent=frame, margins=(4, 1, 2, 1), spacing=0)
         frame.show()
         return frame

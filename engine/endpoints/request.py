@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -96,8 +97,22 @@ def spoken(messages: Sequence[Message]) -> list[dict[str, Any]]:
                 ]  # fmt: skip
             made.append(said)
         else:
-            made.append({"role": message.role, "content": message.content})
+            made.append({"role": message.role, "content": _content(message)})
     return made
+
+
+def _content(message: Message) -> str | list[dict[str, Any]]:
+    """The text, or parts: pictures as data URLs, and behind them the text."""
+    if not message.images:
+        return message.content
+    parts: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": data_url(i)}} for i in message.images]
+    return [*parts, {"type": "text", "text": message.content}] if message.content else parts
+
+
+def data_url(image: bytes) -> str:
+    """A PNG, JPEG or WebP file as a data URL."""
+    kind = "png" if image.startswith(b"\x89PNG") else "webp" if image.startswith(b"RIFF") else "jpeg"
+    return f"data:image/{kind};base64,{base64.b64encode(image).decode('ascii')}"
 
 
 def _asked(made: list[dict[str, Any]]) -> str:

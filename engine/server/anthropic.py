@@ -17,7 +17,8 @@ from engine.protocol import AnswerOptions, Message, Stats, ToolCall
 from engine.server import http
 from engine.server.asking import AnswerPiece, AnswerRequest, Asker, assistant, sampling_of, tool
 from engine.server.http import EventStream, RequestRefused, body_of, primed, sse
-from engine.server.openai_common import OpenRequest, called, text_of
+from engine.server.images import CONTENT, content_of, text_of
+from engine.server.openai_common import OpenRequest, called
 from engine.server.openapi import object_of
 from engine.server.parts import AnswerPart, Text, Thought
 
@@ -28,7 +29,7 @@ class AnthropicMessage(OpenRequest):
     """One message of a chat."""
 
     role: Literal["user", "assistant"]
-    content: str | list[dict[str, Any]]
+    content: str | list[dict[str, Any]] = Field(description=CONTENT)
 
 
 class AnthropicTool(OpenRequest):
@@ -114,7 +115,6 @@ def _messages(body: AnthropicMessage) -> list[Message]:
     if isinstance(body.content, str):
         return [assistant(body.content) if body.role == "assistant" else Message("user", body.content)]
     plain = [part for part in body.content if part.get("type") not in _OWN]
-    text = text_of(plain)
     if body.role == "assistant":
         thoughts = [str(part.get("thinking", "")) for part in body.content if part.get("type") == "thinking"]
         calls = [
@@ -122,13 +122,14 @@ def _messages(body: AnthropicMessage) -> list[Message]:
             for part in body.content
             if part.get("type") == "tool_use"
         ]
-        return [assistant(text, "\n\n".join(thoughts), calls)]
+        return [assistant(text_of(plain), "\n\n".join(thoughts), calls)]
     results = [
         Message("tool", text_of(part.get("content")), answers=str(part.get("tool_use_id", "")))
         for part in body.content
         if part.get("type") == "tool_result"
     ]
-    return results + ([Message("user", text)] if text or not results else [])
+    text, images = content_of(plain, "messages")
+    return results + ([Message("user", text, images=images)] if text or images or not results else [])
 
 
 _OWN = ("tool_use", "tool_result", "thinking", "redacted_thinking")

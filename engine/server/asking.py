@@ -102,6 +102,8 @@ class Asker:
         """The answer as it comes; the last piece has its Stats. Raises UnderhillError."""
         check(wanted)
         card = await self.model(wanted.model)
+        if not card.reads_images and any(message.images for message in wanted.messages):
+            raise RequestRefused(400, f"{card.name} does not read images.", "messages")
         splitter = TurnSplitter(wanted.options.tools, wanted.options.raw)
 
         def command(ident: str) -> Generate:
@@ -174,6 +176,8 @@ def check(wanted: AnswerRequest) -> None:
         raise RequestRefused(400, "There are no messages.", "messages")
     if len(wanted.messages) > limits.ASKED_MESSAGES:
         raise RequestRefused(400, f"There are more than {limits.ASKED_MESSAGES} messages.", "messages")
+    if sum(len(message.images) for message in wanted.messages) > limits.ASKED_IMAGES:
+        raise RequestRefused(400, f"There are more than {limits.ASKED_IMAGES} images.", "messages")
     if len(wanted.stop) > limits.STOP_TEXTS:
         raise RequestRefused(400, f"There are more than {limits.STOP_TEXTS} stop texts.", "stop")
 

@@ -17,6 +17,7 @@ from engine.protocol import AnswerOptions, Message, ModelCard, Stats, ToolCall
 from engine.server import http
 from engine.server.asking import AnswerPiece, AnswerRequest, Asker, assistant, sampling_of
 from engine.server.http import EventStream, RequestRefused, body_of, primed
+from engine.server.images import IMAGES, from_base64
 from engine.server.openai_common import OpenRequest, ToolBody, called, refuse_unknown, tools_of
 from engine.server.openapi import object_of, own_version
 from engine.server.parts import AnswerPart, Text, Thought
@@ -60,7 +61,7 @@ class OllamaMessage(OpenRequest):
     role: Literal["system", "user", "assistant", "tool"]
     content: str = ""
     thinking: str | None = None
-    images: list[str] | None = None
+    images: list[str] | None = Field(None, description=IMAGES)
     tool_calls: list[dict[str, Any]] | None = None
     tool_name: str | None = None
 
@@ -87,18 +88,20 @@ class OllamaGenerateBody(OllamaBody):
     prompt: str = ""
     system: str = ""
     suffix: str = ""
-    images: list[str] | None = None
+    images: list[str] | None = Field(None, description=IMAGES)
     raw: bool = False
 
     def wanted(self) -> AnswerRequest:
         """As the engine is asked. Raises RequestRefused."""
-        refuse_unknown({"images": self.images, "suffix": self.suffix})
+        refuse_unknown({"suffix": self.suffix})
+        if self.raw and self.images:
+            raise RequestRefused(400, "A raw prompt has no place for images.", "images")
         sampling, stop = self.sampling()
         options = AnswerOptions(json=self.wanted_schema(), raw=self.raw, whole=True)
         system = (Message("system", self.system),) if self.system and not self.raw else ()
         return AnswerRequest(
             model=self.model,
-            messages=(*system, Message("user", self.prompt)),
+            messages=(*system, Message("user", self.prompt, images=_images(self.images, "images"))),
             sampling=sampling,
             stop=stop,
             thinking=self.think,
@@ -133,7 +136,10 @@ class Ollama:
         known = {f"{card.family}.context_length": card.context_length, f"{card.family}.expert_count": card.experts}
         return JSONResponse({
             "details": _details(card),
-            "capabilities": ["completion", "tools", *(["thinking"] if card.thinking else [])],
+            "capabilities": [
+                "completion", "tools", *(["thinking"] if card.thinking else []),
+                *(["vision"] if card.reads_images else []),
+            ],
             "model_info": {"general.architecture": card.family, "general.parameter_count": card.parameters, **known},
         })  # fmt: skip
 
@@ -156,12 +162,17 @@ class ShowBody(OpenRequest):
 
 
 def _message(body: OllamaMessage) -> Message:
-    if body.images:
-        raise RequestRefused(400, "Only text can be sent: the models here see nothing.", "messages")
+    if body.images and body.role != "user":
+        raise RequestRefused(400, "Only messages of the user can have images.", "messages")
     if body.role == "assistant":
         calls = [called("", call.get("function", {})) for call in body.tool_calls or []]
         return assistant(body.content, body.thinking or "", calls)
-    return Message(body.role, body.content, answers=body.tool_name or "")
+    images = _images(body.images, "messages")
+    return Message(body.role, body.content, answers=body.tool_name or "", images=images)
+
+
+def _images(given: list[str] | None, param: str) -> tuple[bytes, ...]:
+    return tuple(from_base64(data, param) for data in given or ())
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

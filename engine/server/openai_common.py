@@ -10,11 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from engine.errors import Kind, UnderhillError
 from engine.protocol import Message, Stats, TokenLogprob, Tool, ToolCall
+from engine.server import images
 from engine.server.asking import assistant, tool
 from engine.server.http import RequestRefused
+from engine.server.images import content_of, text_of
 from engine.server.openapi import object_of
 
-_TEXTS = ("text", "input_text", "output_text", "refusal")
 _TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
 
 
@@ -90,25 +91,12 @@ class MessageBody(OpenRequest):
     """One message of a chat."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[dict[str, Any]] | None = None
+    content: str | list[dict[str, Any]] | None = Field(None, description=images.CONTENT)
     reasoning_content: str | None = None
     reasoning: str | None = None
     tool_calls: list[CalledBody] | None = None
     tool_call_id: str | None = None
     name: str | None = None
-
-
-def text_of(content: str | list[dict[str, Any]] | None, param: str = "messages") -> str:
-    """The text of a message. Raises RequestRefused for pictures, sounds and files."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    parts: list[str] = []
-    for part in content:
-        text = part.get("text", part.get("refusal"))
-        if part.get("type") not in _TEXTS or not isinstance(text, str):
-            raise RequestRefused(400, "Only text can be sent: the models here see and hear nothing.", param)
-        parts.append(text)
-    return "".join(parts)
 
 
 def messages_of(bodies: Sequence[MessageBody]) -> tuple[Message, ...]:
@@ -124,7 +112,8 @@ def messages_of(bodies: Sequence[MessageBody]) -> tuple[Message, ...]:
         elif body.role in ("tool", "function"):
             found.append(Message("tool", text_of(body.content), answers=body.tool_call_id or body.name or ""))
         else:
-            found.append(Message("user", text_of(body.content)))
+            text, pictures = content_of(body.content, "messages")
+            found.append(Message("user", text, images=pictures))
     return tuple(found)
 
 

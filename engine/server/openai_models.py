@@ -36,4 +36,5 @@ def _body(card: ModelCard) -> dict[str, Any]:
     return {
         "id": card.name, "object": "model", "created": 0, "owned_by": "underhill", "title": str(card.title),
         "context_length": card.context_length, "loaded": card.loaded,
+        "reads_images": card.reads_images,
     }  # fmt: skip

@@ -17,7 +17,8 @@ from engine.protocol import AnswerOptions, Message, Tool, ToolCall
 from engine.server import http
 from engine.server.asking import AnswerPiece, AnswerRequest, Asker, assistant, sampling_of, tool
 from engine.server.http import EventStream, RequestRefused, body_of, primed, sse
-from engine.server.openai_common import OpenRequest, called, choice_of, refuse_unknown, schema_of, text_of, thinking_of
+from engine.server.images import CONTENT, content_of, text_of
+from engine.server.openai_common import OpenRequest, called, choice_of, refuse_unknown, schema_of, thinking_of
 from engine.server.response_items import Event, ResponseBuilder
 
 _LOGPROBS = "message.output_text.logprobs"
@@ -54,7 +55,7 @@ class ResponsesBody(OpenRequest):
     """The body of a request."""
 
     model: str
-    input: str | list[dict[str, Any]]
+    input: str | list[dict[str, Any]] = Field(description=f"A text, or items. Content of a message: {CONTENT}")
     instructions: str | None = None
     stream: bool = False
     temperature: float | None = None
@@ -164,7 +165,8 @@ def messages_of(instructions: str | None, given: str | Sequence[dict[str, Any]])
         if kind == "message" and role in ("system", "developer"):
             system.append(_text(item.get("content")))
         elif kind == "message" and role == "user":
-            turns.add(Message("user", _text(item.get("content"))))
+            text, pictures = content_of(_checked(item.get("content")), "input")
+            turns.add(Message("user", text, images=pictures))
         elif kind == "function_call_output":
             turns.add(Message("tool", _text(item.get("output")), answers=str(item.get("call_id", ""))))
         elif kind in ("message", "function_call", "reasoning"):
@@ -212,10 +214,13 @@ class _Turns:
 
 def _text(content: object) -> str:
     """The text of an item. Raises RequestRefused."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    if _are_objects(content):
-        return text_of(content, "input")
+    return text_of(_checked(content), "input")
+
+
+def _checked(content: object) -> str | list[dict[str, Any]] | None:
+    """The content of an item, which may be anything. Raises RequestRefused."""
+    if content is None or isinstance(content, str) or _are_objects(content):
+        return content
     raise RequestRefused(400, "The content of an item is a text, or a list of parts.", "input")
 
 

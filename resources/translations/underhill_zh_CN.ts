@@ -45,67 +45,40 @@
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
-            <source>Attachments</source>
-            <translation>附件</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/controller.py"></location>
-            <source>Find in this text</source>
-            <translation>在此文本中查找</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/controller.py"></location>
-            <source>Find</source>
-            <translation>查找</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/controller.py"></location>
-            <source>Copy</source>
-            <translation>复制</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/controller.py"></location>
-            <source>Copy text</source>
-            <translation>复制文本</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/controller.py"></location>
-            <source>Text of {name}</source>
-            <translation>{name} 的文本</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/attachments/controller.py"></location>
-            <source>{count:,} tokens</source>
-            <translation>
-                <numerusform>{count:,} 词元</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/controller.py"></location>
-            <source>first {count:,} characters shown; Copy copies all</source>
-            <translation>显示前 {count:,} 个字符；复制会包含全部</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/attachments/controller.py"></location>
-            <source>{count:,} matches</source>
-            <translation>
-                <numerusform>{count:,} 处</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/controller.py"></location>
-            <source>No matches</source>
-            <translation>无匹配</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/controller.py"></location>
             <source>Attach files</source>
             <translation>添加附件</translation>
         </message>
         <message>
             <location filename="../../app/attachments/controller.py"></location>
+            <source>All files (*)</source>
+            <translation>所有文件 (*)</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>Images ({patterns})</source>
+            <translation>图片 ({patterns})</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>Pasted image {number}</source>
+            <translation>粘贴的图片 {number}</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/controller.py"></location>
             <source>Pasted text {number}</source>
             <translation>粘贴的文本 {number}</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>%n images not attached</source>
+            <translation>
+                <numerusform>%n 张图片未添加</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/controller.py"></location>
+            <source>A message can have {count} images.</source>
+            <translation>一条消息最多可带 {count} 张图片。</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/attachments/controller.py"></location>
@@ -123,6 +96,70 @@
             <location filename="../../app/attachments/controller.py"></location>
             <source>Attach it again.</source>
             <translation>重新添加即可。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/dialog.py"></location>
+            <source>Attachments</source>
+            <translation>附件</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/dialog.py"></location>
+            <source>Find in this text</source>
+            <translation>在此文本中查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/dialog.py"></location>
+            <source>Find</source>
+            <translation>查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/dialog.py"></location>
+            <source>Copy</source>
+            <translation>复制</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/dialog.py"></location>
+            <source>Copy text</source>
+            <translation>复制文本</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/dialog.py"></location>
+            <source>Save as…</source>
+            <translation>另存为…</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/dialog.py"></location>
+            <source>Copy image</source>
+            <translation>复制图片</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/dialog.py"></location>
+            <source>Text of {name}</source>
+            <translation>{name} 的文本</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/attachments/dialog.py"></location>
+            <source>{count:,} tokens</source>
+            <translation>
+                <numerusform>{count:,} 词元</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/dialog.py"></location>
+            <source>first {count:,} characters shown; Copy copies all</source>
+            <translation>显示前 {count:,} 个字符；复制会包含全部</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/attachments/dialog.py"></location>
+            <source>{count:,} matches</source>
+            <translation>
+                <numerusform>{count:,} 处</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/dialog.py"></location>
+            <source>No matches</source>
+            <translation>无匹配</translation>
         </message>
         <message>
             <location filename="../../app/attachments/documents.py"></location>
@@ -527,6 +564,16 @@
             <translation>Underhill 演示模型</translation>
         </message>
         <message>
+            <location filename="../../app/chat/picture_support.py"></location>
+            <source>{model} can't read images.</source>
+            <translation>{model} 无法读取图片。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/picture_support.py"></location>
+            <source>Select a model that can.</source>
+            <translation>选择能读取图片的模型。</translation>
+        </message>
+        <message>
             <location filename="../../app/chat/running_answers.py"></location>
             <source>Stopping…  ·  Esc again to stop waiting</source>
             <translation>正在停止…  ·  再按 Esc 不再等待</translation>
@@ -910,8 +957,18 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Click to preview the text</source>
-            <translation>点按预览文本</translation>
+            <source>Queued. Click to edit.</source>
+            <translation>已排队，点按可编辑</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer.py"></location>
+            <source>Send a message (queued until this answer ends)</source>
+            <translation>输入消息（回答结束后发送）</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer.py"></location>
+            <source>Click to view</source>
+            <translation>点按查看</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -920,13 +977,8 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Queued. Click to edit.</source>
-            <translation>已排队，点按可编辑</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer.py"></location>
-            <source>Send a message (queued until this answer ends)</source>
-            <translation>输入消息（回答结束后发送）</translation>
+            <source>Click to preview the text</source>
+            <translation>点按预览文本</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chat_controller.py"></location>
@@ -2415,6 +2467,11 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
+            <source>reads images</source>
+            <translation>可读取图片</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
             <source>{share} {bits}-bit</source>
             <translation>{share} 为 {bits} 位</translation>
         </message>
@@ -2875,6 +2932,51 @@
             <location filename="../../app/onboarding.py"></location>
             <source>{number} of {count}</source>
             <translation>第 {number} 步，共 {count} 步</translation>
+        </message>
+        <message>
+            <location filename="../../app/pictures/files.py"></location>
+            <source>Save image</source>
+            <translation>保存图片</translation>
+        </message>
+        <message>
+            <location filename="../../app/pictures/files.py"></location>
+            <source>Can't save {file}: {error}. Choose another folder.</source>
+            <translation>无法保存 {file}：{error}。选择其他文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../app/pictures/reading.py"></location>
+            <source>{file} is too large ({size} MB).</source>
+            <translation>{file} 过大（{size} MB）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/pictures/reading.py"></location>
+            <source>Attach a smaller image.</source>
+            <translation>添加较小的图片。</translation>
+        </message>
+        <message>
+            <location filename="../../app/pictures/reading.py"></location>
+            <source>Reading {file} took too long.</source>
+            <translation>读取 {file} 耗时过长。</translation>
+        </message>
+        <message>
+            <location filename="../../app/pictures/reading.py"></location>
+            <source>Reading {file} needs too much memory.</source>
+            <translation>读取 {file} 所需内存过多。</translation>
+        </message>
+        <message>
+            <location filename="../../app/pictures/reading.py"></location>
+            <source>{file} has too many pixels ({width} × {height}).</source>
+            <translation>{file} 像素过多（{width} × {height}）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/pictures/reading.py"></location>
+            <source>Can't read {file} as an image.</source>
+            <translation>无法将 {file} 作为图片读取。</translation>
+        </message>
+        <message>
+            <location filename="../../app/pictures/reading.py"></location>
+            <source>Save it as PNG or JPEG, then attach it.</source>
+            <translation>将其存为 PNG 或 JPEG 后再添加。</translation>
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>
@@ -5544,11 +5646,6 @@
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
-            <source>Can't save {file}: {error}. Choose another folder.</source>
-            <translation>无法保存 {file}：{error}。选择其他文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/details.py"></location>
             <source>Table (*.csv);;Image (*.png)</source>
             <translation>表格 (*.csv);;图片 (*.png)</translation>
         </message>
@@ -5612,6 +5709,13 @@
             <source>Context full: {count:,} older messages not included</source>
             <translation>
                 <numerusform>上下文已满：略去较早的 {count:,} 条消息</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>{count:,} images not included: this model can't read images</source>
+            <translation>
+                <numerusform>未包含 {count:,} 张图片：此模型无法读取图片</numerusform>
             </translation>
         </message>
         <message>
@@ -5812,6 +5916,11 @@
         </message>
         <message>
             <location filename="../../app/transcript/readable.py"></location>
+            <source>Images: {names}</source>
+            <translation>图片：{names}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/readable.py"></location>
             <source>You: {text}</source>
             <translation>你：{text}</translation>
         </message>
@@ -5939,6 +6048,16 @@
             <location filename="../../app/transcript/tools.py"></location>
             <source>Tool calls</source>
             <translation>工具调用</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>View image</source>
+            <translation>查看图片</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>Save image as…</source>
+            <translation>图片另存为…</translation>
         </message>
         <message>
             <location filename="../../app/transcript/view.py"></location>

@@ -79,6 +79,12 @@ SOURCES = (
         text="3 March: 1.5 bar. Should be 1.2 to 1.8, else call Mr Novak.",
     ),
 )  # fmt: skip
+ASKED_OF_IMAGES = ("What time of day is this?", "And which of these two is warmer?")
+OF_IMAGES = (
+    "It looks like **early morning**: the sun stands low on the left, and its sky fades to a pale yellow.",
+    "The first. Its sky is orange from top to bottom; the second has the blue of a clear, cool day.",
+)
+MORE_OF_IMAGES = "Could both be painted from the same place?"
 SIMILAR = "How do I tell how alike two texts are? Show me the formula, a little code and some numbers."
 SIMILAR_ANSWER = r"""Turn each text into a vector with an embedding model, then take the **cosine** of the angle between
 the two:

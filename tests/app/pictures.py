@@ -38,7 +38,7 @@ def main() -> int:
 
     application = QApplication([])
     wanted = sys.argv[2:]
-    for scene in (_first_run, _chats, _documents, _chinese, _built_in):
+    for scene in (_first_run, _chats, _documents, _images, _chinese, _built_in):
         with tempfile.TemporaryDirectory(prefix="underhill-pictures-") as folder:
             scene(Studio(application, Path(folder), out, wanted))
     return 0
@@ -148,6 +148,49 @@ def _documents(studio: Studio) -> None:
     strip.chips[0].click()
     studio.wait(least=1.0)
     studio.take("documents")
+    studio.close()
+
+
+def _images(studio: Studio) -> None:
+    from app.attachments.dialog import AttachmentDialog
+    from app.platform.logs import AppPaths
+    from tests.app.fake_engine import LARGE, scripted
+    from tests.app.picture_samples import picture
+
+    pictured.furnish(AppPaths(studio.folder))
+    underhill = studio.open(scripted(cards=(replace(LARGE, reads_images=True),), context=4096))
+    studio.load(LARGE.name)
+    window = underhill.window
+    window.header.live.setChecked(False)
+    window.navigator.new_chat()
+    studio.engine.script = lambda messages: pictured.OF_IMAGES[len(messages) // 2]
+    shown = (picture("Morning.png", 1600, 1000), picture("Tower.png", 700, 1100, "#e8a686"), picture("Lake.png", 1300))
+    for question, files in zip(pictured.ASKED_OF_IMAGES, (shown[:1], shown[1:])):
+        underhill.conversation.send(question, files)
+        studio.wait(lambda: underhill.conversation.working, 0.0)
+        studio.wait(lambda: not underhill.conversation.working)
+    window.composer.set_attachments(shown[1:])
+    window.composer.set_text(pictured.MORE_OF_IMAGES)
+    window.transcript.verticalScrollBar().setValue(0)
+    studio.wait(least=1.0)
+    studio.take("images")
+    if studio.wanted and "images-dark" not in studio.wanted:
+        studio.close()
+        return
+    underhill.theme.set_mode("dark")
+    studio.wait(least=1.0)
+    studio.take("images-dark")
+    window.resize(900, 600)
+    window.transcript.go_to_end()
+    studio.wait(least=1.0)
+    studio.take("images-small")
+    underhill.theme.set_mode("light")
+    message = underhill.conversation.messages[2]
+    underhill.reading.show_picture(message.id, message.attachments[0])
+    studio.wait(least=1.0)
+    dialog = window.findChildren(AttachmentDialog)[0]
+    studio.take("image-large", dialog)
+    dialog.close()
     studio.close()
 
 

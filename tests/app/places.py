@@ -26,6 +26,7 @@ from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN, LARGE
 from tests.app.fake_hub import FOLDER, GB, QWEN
 from tests.app.fake_recordings import RECORDING
+from tests.app.picture_samples import picture
 
 THOUGHT = "<think>They say hello. I say hello, too.</think>Hello! What shall we talk about?"
 CARD = dataclasses.replace(LARGE, thinking=("off", "low", "high"), plain_thinking="high")
@@ -86,7 +87,8 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     window.chats.change(lambda store: store.set_field(chat.id, "folder_id", store.make_folder("Letters").id))
     qtbot.waitUntil(lambda: len(window.sidebar.folders) == 1)
     window.composer.set_text("A draft")
-    window.composer.set_attachments((Attachment("notes.txt", "Some notes."), Attachment("plan.txt", "A plan.")))
+    texts = Attachment("notes.txt", "Some notes."), Attachment("plan.txt", "A plan.")
+    window.composer.set_attachments(texts)
     window.network.take({s.name: s.default for s in protocol.settings.SHARED} | {"offline": True})
     window.server.turn_on()
     qtbot.waitUntil(lambda: window.header.server.isVisible())
@@ -97,7 +99,7 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
         ("Check it", lambda: None), ("Open another", lambda: None),
     )  # fmt: skip
     window.transcript.setFocus()
-    qtbot.waitUntil(lambda: all("·" in chip.text for chip in window.composer.attached.chips))
+    qtbot.waitUntil(lambda: all("·" in chip.text for chip in window.composer.attached.chips[:2]))
     settle(qtbot, window)  # the new chips find their places
     yield "a chat", window
     window.transcript.toggle_details(underhill.conversation.messages[-1].id)
@@ -105,6 +107,9 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     yield "figures of an answer", window
     window.transcript.toggle_details(underhill.conversation.messages[-1].id)
     window.banners.banners[0].dismiss()
+    window.composer.set_attachments((*texts, picture(), picture("lake.png", sky="#e8a686")))
+    settle(qtbot, window)
+    yield "images in the field", window
     window.find_controller.open()
     window.find_bar.edit.setText("hello")
     window.editing.edit_last()
@@ -227,6 +232,9 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
     qtbot.waitUntil(lambda: "tokens" in reader.facts.text() or "词元" in reader.facts.text())
     yield "what is attached", reader
     reader.bar.hide()
+    reader.show_file(2)
+    settle(qtbot, reader)
+    yield "an image that is attached", reader
     reader.reject()
     lost = UnsavedDialog(("The disk is full. Chats can't be saved.",), "A title\n\nA draft", window)
     lost.open()

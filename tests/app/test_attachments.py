@@ -206,7 +206,7 @@ def test_files_go_with_the_message_and_are_kept(qtbot: QtBot, launch: Launch, tm
     composer.edit.insertFromMimeData(mime)
     qtbot.waitUntil(lambda: len(composer.attachments) == 1)
     qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
-    assert underhill.window.banners.banners[0].sentence == "picture.png is an image. Images can't be read yet."
+    assert underhill.window.banners.banners[0].sentence == "Little Hill 21M can't read images."
     qtbot.waitUntil(lambda: "tokens" in composer.attached.chips[0].text)
     ask(qtbot, underhill, "where?")
     sent = next(c for c in engine_of(underhill).received if isinstance(c, protocol.Generate))

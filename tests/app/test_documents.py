@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from app.attachments.controller import AttachmentDialog
+from app.attachments.dialog import AttachmentDialog
 from app.attachments.documents import LeftOutDialog
 from app.chat.prompt_messages import prompt_messages
 from app.export import chat_file, export_chats, import_chats
@@ -159,10 +159,10 @@ def test_sources_go_with_an_exported_chat(qtbot: QtBot, launch: Launch, tmp_path
     engine_of(underhill).passages = PASSAGES
     underhill.documents.add([Path("/n/notes")])
     ask(qtbot, underhill, "When is the pump oiled?")
-    found = underhill.database.run_blocking(export_chats.gathered, 60)
+    found = underhill.database.run_blocking(lambda store: list(export_chats.gathered(store)), 60)
     assert found is not None
     file = tmp_path / "chats.json"
-    file.write_text(export_chats.as_json(found), encoding="utf-8")
+    file.write_text("".join(export_chats.as_json(found)), encoding="utf-8")
     text = export_chats.markdown(found[0][0], found[0][2])
     assert "<summary>[1] notes/pump.md · Pumps › Service · line 4</summary>" in text
     with import_chats.read(file) as contents:

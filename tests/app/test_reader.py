@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
-from app.attachments import controller as reading
-from app.attachments.controller import AttachmentDialog
+from app.attachments import dialog as reading
+from app.attachments.dialog import AttachmentDialog
 from app.chat.prompt_messages import with_attachments
 from app.storage.records import Attachment
 from app.transcript.mouse import hit_test

@@ -228,9 +228,11 @@ def test_nothing_runs_without_a_yes(
     with qtbot.waitSignal(conversation.chats_changed):
         conversation.rename(conversation.chat_id, "Plants")
     gathered: list[str] = []
-    underhill.database.submit(lambda store: gathered.append(export_chats.as_json(export_chats.gathered(store))))
-    qtbot.waitUntil(lambda: bool(gathered))
-    path.write_text(gathered[0])
+    underhill.database.submit(
+        lambda store: gathered.append("".join(export_chats.as_json(export_chats.gathered(store))))
+    )
+    qtbot.waitUntil(lambda: bool(gathered) and gathered[-1].endswith("}\n"))
+    path.write_text("".join(gathered))
     read = [found[1] for found in chats(str(path), "") if found[0] == "chat"]
     uses = [use for one in read for m in one["messages"] for use in m["tools"]]
     assert {use["name"] for use in uses} == {"read"}

@@ -213,7 +213,7 @@ def test_odd_values_in_our_own_export_are_put_right_and_a_later_one_is_refused(
     assert (chat.title, [f.name for f in store.folders()]) == ("a b", ["c d"])
     (read,) = store.path(chat.id)
     assert (read.stats, read.finish, read.model, read.attachments) == ({}, "", "", (Attachment("a b", "t"),))
-    path.write_text(json.dumps({"format": "underhill-chats", "version": 2, "chats": chats}))
+    path.write_text(json.dumps({"format": "underhill-chats", "version": 3, "chats": chats}))
     with pytest.raises(protocol.UnderhillError, match="another version"):
         import_chats.read(path)
 

@@ -74,6 +74,12 @@ def test_one_tab_alone_looks_chosen(qtbot: QtBot, launch: Launch) -> None:
     assert [t.text() for t in page.findChildren(QToolButton) if t.hasFocus()] == ["Discover"]
 
 
+def test_models_that_read_images_say_so(qtbot: QtBot, launch: Launch) -> None:
+    page = opened(qtbot, launch(cards=(BUILTIN, dataclasses.replace(LARGE, reads_images=True))))
+    assert entry(page.yours, str(LARGE.title)).facts.text().endswith("reads\xa0images")
+    assert "images" not in entry(page.yours, str(BUILTIN.title)).facts.text()
+
+
 def test_one_writes_to_a_chat_only(qtbot: QtBot, launch: Launch) -> None:
     window = launch().window
     page = window.library.show()

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from app.storage.records import Chat, StoredMessage, new_id
+from app.storage.records import Attachment, Chat, StoredMessage, new_id, new_question
 from app.storage.store import ChatStore
 
 
@@ -19,7 +19,7 @@ def main() -> None:
     store = ChatStore(Path(sys.argv[1]))
     chat = Chat(id=new_id(), title="killed")
     store.create(chat)
-    question = StoredMessage(id=new_id(), chat_id=chat.id, parent_id=None, role="user", content="Count, please.")
+    question = new_question(chat.id, None, "Count, please.", (Attachment("dots.png", "", b"." * 100_000),))
     answer = StoredMessage(id=new_id(), chat_id=chat.id, parent_id=question.id, role="assistant", state="streaming")
     store.add(question, answer)
     print("stored 0", flush=True)

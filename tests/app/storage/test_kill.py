@@ -40,6 +40,7 @@ def test_kill_at_random_moments(tmp_path: Path) -> None:
         assert len(chats) == round_
         question, answer = store.path(max(chats, key=lambda c: c.id).id)
         assert question.content == "Count, please."
+        assert [len(file.image) for file in question.attachments] == [100_000]
         assert answer.state == "cut"
         assert len(answer.content.split()) >= promised
         assert len(answer.token_ids) == len(answer.content.split())

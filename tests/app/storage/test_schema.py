@@ -101,5 +101,5 @@ def test_released_steps_are_not_edited() -> None:
     ]
     assert digests == [
         "7a45a6d4ea182431", "e37a9ad2557182c5", "8d9d926638063237", "a24c838175455e2d", "d6e6cfa0ef93b929",
-        "2415b2f4e4079e2b", "792318b3111a5075", "6c9a49d86711d7b5",
+        "2415b2f4e4079e2b", "792318b3111a5075", "6c9a49d86711d7b5", "8be9a084ff07e93f",
     ]  # fmt: skip

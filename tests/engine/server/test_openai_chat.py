@@ -128,7 +128,7 @@ def test_a_model_that_is_not_there_is_told_with_those_that_are(ask: openai.OpenA
         ({"temperature": 99}, "[Tt]emperature"),
         ({"n": 3}, "n is not supported"),
         ({"tools": [WEATHER], "tool_choice": {"type": "function", "function": {"name": "other"}}}, "no tool called"),
-        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "Only text"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "data: URL"),
         ({"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": 1}}}}, "schema"),
         ({"messages": [{"role": "user", "content": "word " * 5000}]}, "tokens"),
     ],

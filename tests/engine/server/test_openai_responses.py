@@ -126,7 +126,7 @@ def test_a_schema_and_log_probabilities(ask: openai.OpenAI) -> None:
         ({"tools": [{"type": "web_search"}]}, "web_search are not supported"),
         ({"input": [{"type": "item_reference", "id": "x"}]}, "item_reference are not supported"),
         ({"input": [{"role": "robot", "content": "x"}]}, "The role"),
-        ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "Only text"),
+        ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "data: URL"),
         ({"input": [{"role": "user", "content": [5]}]}, "list of parts"),
         ({"input": [{"type": "function_call_output", "call_id": "c", "output": 5}]}, "list of parts"),
         ({"input": [{"type": "function_call", "call_id": "c", "name": "f", "arguments": "{"}]}, "JSON object"),

@@ -108,7 +108,7 @@ def test_anthropic_calls_tools(claude: anthropic.Anthropic, stream: bool) -> Non
 def test_anthropic_is_told_what_is_wrong(claude: anthropic.Anthropic) -> None:
     with pytest.raises(anthropic.NotFoundError, match="builtin"):
         claude.messages.create(model="none", max_tokens=4, messages=HELLO)
-    with pytest.raises(anthropic.BadRequestError, match="Only text"):
+    with pytest.raises(anthropic.BadRequestError, match="None is fetched"):
         claude.messages.create(
             model="builtin", max_tokens=4, messages=[{"role": "user", "content": [{"type": "image", "source": {}}]}]
         )

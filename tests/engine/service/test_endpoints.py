@@ -452,3 +452,20 @@ def test_the_server_of_llama_cpp_with_the_built_in_model(desk: Desk, tmp_path: P
             assert isinstance(desk.wait(long), Cancelled | Done)
         finally:
             running.kill()
+
+
+def test_pictures_are_sent_before_the_text_as_data_urls(desk: Desk, server: EndpointServer) -> None:
+    added(desk, server)
+    images = (b"\x89PNG hill", b"\xff\xd8 lamp", b"RIFF\0\0\0\0WEBP")
+    first, second = Message("user", "What is this?", images=images), Message("user", "", images=images[:1])
+    chat = (first, Message("assistant", "Hills."), second)
+    desk.wait(desk.send(Generate, chat, model="endpoint:big-one"))
+    one, _, two = server.asked[-1]["messages"]
+    assert [part["type"] for part in one["content"]] == ["image_url"] * 3 + ["text"]
+    urls = [part["image_url"]["url"] for part in one["content"][:3]]
+    assert urls == [
+        "data:image/png;base64,iVBORyBoaWxs", "data:image/jpeg;base64,/9ggbGFtcA==",
+        "data:image/webp;base64,UklGRgAAAABXRUJQ",
+    ]  # fmt: skip
+    assert one["content"][3] == {"type": "text", "text": "What is this?"}
+    assert two["content"] == [{"type": "image_url", "image_url": {"url": urls[0]}}]
