@@ -172,7 +172,7 @@ def _too_large(path: Path) -> UnderhillError:
 
 def _picture(name: str) -> UnderhillError:
     return _refused(
-        msg("{file} is an image. Images can't be read yet.", file=name),
+        msg("{file} is an image. Only text is read from documents.", file=name),
         msg("Attach text, code or PDF files, or describe the image in words."),
     )
 

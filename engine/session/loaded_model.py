@@ -155,8 +155,10 @@ class LoadedModel:
     @property
     def drafts(self) -> bool:
         """Whether answers are drafted from earlier text: where all experts are in memory, since a draft that is wrong
-        would read what nobody needs, and no card computes, which takes its share of single tokens alone."""
-        return self.settings["speculation"] == "auto" and self.all_in_memory and self.runtime.card is None
+        would read what nobody needs; where no card computes, which takes its share of single tokens alone; and while
+        nobody records what is routed, which is to be that of the answer."""
+        runtime, wanted = self.runtime, self.settings["speculation"] == "auto"
+        return wanted and self.all_in_memory and runtime.card is None and runtime.route_listener is None
 
     # ---- precision --------------------------------------------------------------------------------------------
 

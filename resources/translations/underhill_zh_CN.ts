@@ -6846,8 +6846,8 @@
         </message>
         <message>
             <location filename="../../engine/documents/reading.py"></location>
-            <source>{file} is an image. Images can't be read yet.</source>
-            <translation>{file} 是图片，暂时无法读取图片。</translation>
+            <source>{file} is an image. Only text is read from documents.</source>
+            <translation>{file} 是图片。文档中只读取文字。</translation>
         </message>
         <message>
             <location filename="../../engine/documents/reading.py"></location>

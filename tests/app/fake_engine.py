@@ -265,7 +265,9 @@ class FakeEngine:
 
     def _indexed(self, path: str) -> protocol.IndexedDocuments:
         left = (
-            protocol.LeftOut("notes/photo.jpg", msg("{file} is an image. Images can't be read yet.", file="photo.jpg")),
+            protocol.LeftOut(
+                "notes/photo.jpg", msg("{file} is an image. Only text is read from documents.", file="photo.jpg")
+            ),
         )
         return protocol.IndexedDocuments(
             path=path,

@@ -49,7 +49,7 @@ def test_text_is_read_as_what_it_is(tmp_path: Path, data: bytes, text: str) -> N
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 40, "is an image. Images can't be read yet"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 40, "is an image. Only text is read from documents"),
         (b"\xff\xd8\xff\xe0\0\x10JFIF\0" * 40, "is an image"),
         (b"RIFF\x10\0\0\0WEBPVP8 " * 40, "is an image"),
         (b"\xff\xd8\xff\xe0\0\x10JFIF\0" * 900_000, "is an image"),

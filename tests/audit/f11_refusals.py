@@ -34,7 +34,7 @@ def examine() -> Finding:
         said = _said(Path(folder))
     wanted = {
         "mlx": "quantized by MLX", "dense mlx": "model is dense", "type": "IQ4_K (of ik_llama.cpp)",
-        "dense gguf": "model is dense", "picture": "Images can't be read yet",
+        "dense gguf": "model is dense", "picture": "Only text is read from documents",
     }  # fmt: skip
     true = {name: words in said[name] for name, words in wanted.items()}
     right = all(error <= LARGEST for error in errors.values()) and kept == [way for way in READ if way in KEPT]
