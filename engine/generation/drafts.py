@@ -84,7 +84,10 @@ class PromptLookup:
             return []
         found: list[int] = []
         for place in range(at, at + size):  # what repeats itself goes on repeating itself
-            found.append(self._ids[place] if place < len(self._ids) else found[place - len(self._ids)])
+            token = self._ids[place] if place < len(self._ids) else found[place - len(self._ids)]
+            if token < 0:  # a part of an image, which no answer has
+                break
+            found.append(token)
         return found
 
     def checked(self, drafted: int, accepted: int) -> None:

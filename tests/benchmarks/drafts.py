@@ -28,6 +28,7 @@ from engine.session.session import Session
 from tests.benchmarks.bench import PREFERRED
 from tests.benchmarks.common import Quiet, arguments, conditions, emit
 from tests.benchmarks.prepare import prepare_model
+from tests.engine.generation.mouths import Nobody
 from tests.random_models.shapes import SHAPES
 from tests.random_models.tokens import stream
 
@@ -64,16 +65,6 @@ class GivenAnswer:
         """As AnswerWriter."""
         self.seconds += time.perf_counter()
         return self.result
-
-
-class Nobody:
-    """Follows no answer."""
-
-    def turns_dropped(self, count: int) -> None: ...
-    def prompt_read(self, done: int, total: int, reused: int) -> None: ...
-    def text(self, text: str, token_ids: Sequence[int]) -> None: ...
-    def cancelled(self) -> bool:
-        return False
 
 
 def scripts(vocabulary: int, tokens: int) -> dict[str, tuple[list[int], list[int]]]:

@@ -27,6 +27,12 @@ def test_it_goes_on_as_the_text_did_the_last_time() -> None:
     assert PromptLookup([1, 2, 3], costs(), 16).draft(15) == []
 
 
+def test_images_are_never_drafted() -> None:
+    before = [1, 2, 3, 8, -5, -6, 4, 9, 1, 2, 3]
+    assert PromptLookup(before, costs(), 16).draft(7) == [8]
+    assert PromptLookup([1, 2, 3, -5, -6, 1, 2, 3], costs(), 16).draft(7) == []
+
+
 def test_what_repeats_itself_goes_on_doing_so() -> None:
     for ids, most, expected in (([5, 1, 2, 1, 2, 1, 2, 1], 7, [2, 1, 2, 1, 2, 1, 2]), ([7] * 4, 15, [7] * 15)):
         drafts = PromptLookup(ids, costs(), 16)
