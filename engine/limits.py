@@ -75,7 +75,7 @@ WAIT_SECONDS = 86_400.0  # that a hub may ask to wait
 
 # ---- what programs may ask of the local server -----------------------------------------------------------------------
 
-BODY_BYTES = 48 << 20  # of one request; a million tokens of text are about four million, and images take the rest
+BODY_BYTES = 48 << 20  # of one request, most of it images
 BODY_SECONDS = 30.0  # until it has come
 REQUEST_HEAD_BYTES, REQUEST_HEAD_SECONDS = 64 << 10, 10.0  # of its headers, and until they have come
 CONNECTIONS = 128  # open at once
@@ -83,6 +83,7 @@ WAITING_REQUESTS = 32  # that wait for an answer or get one
 ANSWER_SECONDS_AT_MOST = 7200.0  # that one request may take, waiting included; a long answer at 1 token/s takes an hour
 ASKED_MESSAGES = 4096  # of one request
 STOP_TEXTS = 16  # of one request
+TEXT_CHARACTERS = 8 << 20  # of all its messages; a million tokens are about four million
 ASKED_IMAGES, ASKED_IMAGE_BYTES = 40, 20 << 20  # of one request, and bytes of each
 
 # ---- what a request may ask of an answer -----------------------------------------------------------------------------

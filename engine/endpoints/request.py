@@ -10,10 +10,8 @@ from typing import Any
 
 from engine import settings
 from engine.endpoints.definition import Endpoint
-from engine.errors import Kind, UnderhillError
 from engine.generation import turns
 from engine.generation.messages import FREE, AnswerOptions, Message
-from engine.translatable import msg
 
 _EXTRAS = ("top_k", "min_p", "repetition_penalty")  # that OpenAI's own API does not know: sent where they do something
 
@@ -29,13 +27,7 @@ class ChatRequest:
 
 
 def body(endpoint: Endpoint, request: ChatRequest) -> dict[str, Any]:
-    """The JSON that is sent. Raises UnderhillError(BAD_REQUEST) for settings out of range, and for images."""
-    if any(message.images for message in request.messages):
-        raise UnderhillError(
-            Kind.BAD_REQUEST,
-            msg("Images aren't sent to endpoints."),
-            msg("Choose a model on this computer that reads images, or send the message without images."),
-        )
+    """The JSON that is sent. Raises UnderhillError(BAD_REQUEST) for settings out of range."""
     chosen = settings.validated(request.sampling, settings.SAMPLING)
     defaults = {s.name: s.default for s in settings.SAMPLING}
     made: dict[str, Any] = {

@@ -14,7 +14,7 @@ from engine import limits, protocol
 from engine.errors import Kind, UnderhillError
 from engine.protocol import AnswerOptions, Generate, Message, ModelCard, Stats, TokenLogprob, Tool, ToolCall
 from engine.server.bridge import EngineBridge
-from engine.server.http import RequestRefused
+from engine.server.http import TOO_LARGE, RequestRefused
 from engine.server.parts import AnswerPart, Text, Thought, TurnSplitter
 from engine.translatable import msg, translated
 
@@ -176,6 +176,8 @@ def check(wanted: AnswerRequest) -> None:
         raise RequestRefused(400, "There are no messages.", "messages")
     if len(wanted.messages) > limits.ASKED_MESSAGES:
         raise RequestRefused(400, f"There are more than {limits.ASKED_MESSAGES} messages.", "messages")
+    if sum(len(message.content) for message in wanted.messages) > limits.TEXT_CHARACTERS:
+        raise RequestRefused(TOO_LARGE, f"The text is longer than {limits.TEXT_CHARACTERS} characters.", "messages")
     if sum(len(message.images) for message in wanted.messages) > limits.ASKED_IMAGES:
         raise RequestRefused(400, f"There are more than {limits.ASKED_IMAGES} images.", "messages")
     if len(wanted.stop) > limits.STOP_TEXTS:

@@ -7085,16 +7085,6 @@
             <translation>密钥由字母、数字和符号组成，不含空格。</translation>
         </message>
         <message>
-            <location filename="../../engine/endpoints/request.py"></location>
-            <source>Images aren't sent to endpoints.</source>
-            <translation>图片不会发送到端点。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/endpoints/request.py"></location>
-            <source>Choose a model on this computer that reads images, or send the message without images.</source>
-            <translation>选择本机上能读取图片的模型，或发送不带图片的消息。</translation>
-        </message>
-        <message>
             <location filename="../../engine/errors.py"></location>
             <source>Download the model again.</source>
             <translation>请重新下载模型。</translation>

@@ -67,13 +67,20 @@ def test_every_architecture_is_tried() -> None:
     assert set(FAMILIES) == set(ARCHITECTURES)
 
 
+def without_axes(config: Any) -> Any:
+    """As it is for text: of how positions turn by rows and columns of images a GGUF file says nothing."""
+    if not isinstance(config, dict):
+        return config
+    return {name: without_axes(value) for name, value in config.items() if name != "mrope_section"}
+
+
 @pytest.mark.parametrize("architecture", FAMILIES)
 def test_unquantized(architecture: str, tmp_path: Path) -> None:
     model, config = saved(architecture, tmp_path)
     write(tmp_path, config, tmp_path / "model.gguf", architecture)
     (tmp_path / "model.safetensors").rename(tmp_path / "aside")
     source = open_source(tmp_path / "model.gguf")
-    assert read_spec(source.config) == read_spec(config)
+    assert read_spec(source.config) == read_spec(without_axes(config))
     original = load((tmp_path / "aside").read_bytes())
     for name in find_experts(source).dense:
         stored = source.tensor(name)

@@ -17,8 +17,6 @@ import pytest
 
 from engine import resources
 from engine.endpoints import folder
-from engine.endpoints.request import ChatRequest, body
-from engine.errors import UnderhillError
 from engine.hub import errors
 from engine.protocol import (
     AnswerOptions,
@@ -257,13 +255,6 @@ def test_a_bad_answer_ends_with_an_error_and_keeps_what_was_said(
     assert said(desk, command) == kept
     server.answer = lambda body, handler: [text("Whole."), *end()]
     assert desk.result(Generate, CHAT, model="endpoint:big-one").text == "Whole."  # it can be sent again
-
-
-def test_images_are_refused_and_not_left_out() -> None:
-    asked = ChatRequest((Message("user", "What is this?", images=(b"\x89PNG",)),))
-    with pytest.raises(UnderhillError, match="Images aren't sent to endpoints") as refused:
-        body(Endpoint(name="It", url="http://localhost:1", model="m"), asked)
-    assert refused.value.kind is Kind.BAD_REQUEST
 
 
 def test_silence_ends_an_answer(desk: Desk, server: EndpointServer, monkeypatch: pytest.MonkeyPatch) -> None:
