@@ -229,8 +229,9 @@ class Person:
     def change(self, rest: random.Random) -> None:
         """One of the things that people do beside chatting."""
         what = rest.randrange(5)
-        if what == 0:  # the memory limit
-            self._want(UpdateSettings, {"memory_gb": rest.choice((0.7, 1.0, 4.0, None))})
+        if what == 0:  # the memory limit; one that is too low is refused
+            chosen = {"memory_gb": rest.choice((0.7, 1.0, 4.0, None))}
+            self._want(UpdateSettings, chosen, may_be=(Kind.OUT_OF_MEMORY,))
         elif what == 1:
             self._want(UpdateSettings, {"dial": rest.choice(("exact", "balanced", "fast"))})
         elif what == 2:  # a model goes, and comes back while others are asked; one that answers stays
