@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Literal, NamedTuple, Protocol
 
 import torch
@@ -384,61 +384,44 @@ class Context:
 
         Returns the logits [V] after the last token of each that wants them, to the last bit those of each by itself.
         """
-        sequences = [part.sequence for part in parts]
-        self._begin_pass([(part.sequence, part.ids) for part in parts])
-        try:
-            with torch.inference_mode():
-                given = [(torch.tensor(ids, dtype=torch.long), one.state, want, to) for one, ids, want, to in parts]
-                several = len(given) > 1
-                found = self._model.forward_parts(given) if several else [self._model.forward(*given[0])]
-        except BaseException:
-            self._roll_back(sequences)
-            raise
-        for sequence, ids, _, _ in parts:
-            sequence.tokens.extend(ids)
+        with self._passing([(part.sequence, part.ids) for part in parts]):
+            given = [(torch.tensor(ids, dtype=torch.long), one.state, want, to) for one, ids, want, to in parts]
+            found = self._model.forward_parts(given) if len(given) > 1 else [self._model.forward(*given[0])]
         return [None if logits is None else logits[-1] for logits in found]
 
     def feed_several(self, sequence: TokenSequence, ids: Sequence[int]) -> Tensor:
         """Logits [T, V] after each of T more tokens, at most `most_rows`, to the last bit those of one by one."""
-        self._begin_pass([(sequence, ids)])
-        try:
-            with torch.inference_mode():
-                logits = self._model.forward(torch.tensor(ids, dtype=torch.long), sequence.state, "all")
-        except BaseException:
-            self._roll_back([sequence])
-            raise
+        with self._passing([(sequence, ids)]):
+            logits = self._model.forward(torch.tensor(ids, dtype=torch.long), sequence.state, "all")
         assert logits is not None
-        sequence.tokens.extend(ids)
         return logits
 
     def take_back(self, sequence: TokenSequence, length: int) -> None:
-        """The last tokens were not chosen: as if they had never been fed. Only of states that cut anywhere."""
+        """As if the tokens behind so many had never been fed; a state that does not cut anywhere goes back further."""
         del sequence.tokens[sequence.state.rollback(length) :]
 
     def _forward_each(self, fed: Sequence[tuple[TokenSequence, int]]) -> Tensor:
-        sequences, ids = zip(*fed, strict=True)
-        self._begin_pass([(sequence, [token]) for sequence, token in fed])
-        try:
-            with torch.inference_mode():
-                logits = self._model.forward_sequences(ids, [sequence.state for sequence in sequences])
-        except BaseException:
-            self._roll_back(sequences)
-            raise
-        for sequence, token in fed:
-            sequence.tokens.append(token)
-        return logits
+        with self._passing([(sequence, [token]) for sequence, token in fed]):
+            return self._model.forward_sequences([token for _, token in fed], [one.state for one, _ in fed])
 
-    def _begin_pass(self, fed: Sequence[tuple[TokenSequence, Sequence[int]]]) -> None:
+    @contextmanager
+    def _passing(self, fed: Sequence[tuple[TokenSequence, Sequence[int]]]) -> Iterator[None]:
+        """Inside, one pass feeds these tokens. Whatever is raised there, all sequences stay usable."""
         ids, sequences = [token for _, own in fed for token in own], [sequence for sequence, _ in fed]
         if self._beside:
             self._make_room(len(ids), sequences)
         self._fed = {sequence: len(own) for sequence, own in fed}
         self._begin(ids, len(sequences[0].tokens))
-
-    def _roll_back(self, sequences: Sequence[TokenSequence]) -> None:
-        """Some layers may have seen the last tokens and others not: back to where all of them agree."""
-        for sequence in sequences:
-            del sequence.tokens[sequence.state.rollback(len(sequence.tokens)) :]
+        try:
+            with torch.inference_mode():
+                yield
+        except BaseException:
+            # Some layers may have seen the last tokens and others not: back to where all of them agree.
+            for one in sequences:
+                self.take_back(one, len(one.tokens))
+            raise
+        for sequence, own in fed:
+            sequence.tokens.extend(own)
 
 
 class PromptReader:
