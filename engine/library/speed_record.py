@@ -117,7 +117,7 @@ def planned(
     Auto takes what was faster. in_use and errors: as of make_plan."""
     known = replace(model, card_seen=card_record.read(store))
     known, _ = recalled(store, machine, known, make_plan(machine, known, settings, in_use), settings)
-    return recalled(store, machine, known, make_plan_with_card(machine, known, settings, in_use), settings)
+    return known, make_plan_with_card(machine, known, settings, in_use)
 
 
 def recalled(
