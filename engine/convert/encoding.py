@@ -136,9 +136,9 @@ def dense_shapes(source: WeightSource, plan: ExpertPlan, kept: bool) -> list[Ten
     return [_kept_shape(source, shape, head) for shape in shapes]
 
 
-def eye_shapes(source: WeightSource, plan: ExpertPlan) -> list[TensorShape]:
+def vision_shapes(source: WeightSource, plan: ExpertPlan) -> list[TensorShape]:
     """How each tensor that the model sees with is stored: as it comes."""
-    return [TensorShape(e.name, e.dtype, e.shape) for e in map(source.entry, plan.eyes)]
+    return [TensorShape(e.name, e.dtype, e.shape) for e in map(source.entry, plan.vision)]
 
 
 def _kept_shape(source: WeightSource, shape: TensorShape, head: bool) -> TensorShape:

@@ -23,8 +23,8 @@ from engine.formats.families import (
     ExpertNames,
     check_quantization,
     dense_model,
-    eyes,
     text_config,
+    vision_prefixes,
 )
 from engine.formats.source import WeightSource
 from engine.import_lock import ALONE
@@ -33,7 +33,7 @@ from engine.translatable import Translatable, msg
 
 # Digits are bounded in names that others wrote: int() refuses more than 4300 of them, with an error of its own.
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,6})\.(.+)$")
-# Layers that predict further tokens, and the eyes and ears of models that have them, unless these are of use here.
+# Layers that predict further tokens, and vision and audio towers, unless these are of use here.
 _UNUSED = re.compile(
     r"(^|\.)(mtp|visual|vision_tower|vision_model|audio_tower|embed_vision|embed_audio"
     r"|mm_projector|multi_modal_projector|patch_merge_mlp|vit_large_projector)(\.|_)"
@@ -53,7 +53,7 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
         return plan_experts(checkpoint.config, {e.name: e.shape for e in checkpoint.entries.values()})
     found: dict[int, dict[int, ExpertPieces]] = {}
     dense, unused, sees = [], [], []
-    seeing = eyes(checkpoint.config)
+    seeing = vision_prefixes(checkpoint.config)
     hidden_layers = _layers(config)
     if not isinstance(hidden_layers, int):
         raise broken_file(msg("config.json names no num_hidden_layers."))
@@ -88,7 +88,7 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
         layers=layers,
         dense=tuple(dense),
         unused=tuple(unused),
-        eyes=tuple(sees),
+        vision=tuple(sees),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from engine.convert.encoding import GROUPS, codings, dense_chunks, dense_shapes, encoded, eye_shapes, keeps
+from engine.convert.encoding import GROUPS, codings, dense_chunks, dense_shapes, encoded, keeps, vision_shapes
 from engine.convert.expert_plan import find_experts
 from engine.convert.journal import ChecksumMismatch, ImportJournal, ImportPart, StreamSource, parts
 from engine.convert.pieces import ExpertPlan, piece_shape
@@ -114,7 +114,7 @@ def import_checkpoint(
     report(msg("Reading model structure"), 0, 0)
     plan = find_experts(checkpoint)
     layers = _layer_shapes(checkpoint, plan, top, group, codings(checkpoint, plan) if exact else {})
-    dense = [*dense_shapes(checkpoint, plan, exact), *eye_shapes(checkpoint, plan)]
+    dense = [*dense_shapes(checkpoint, plan, exact), *vision_shapes(checkpoint, plan)]
     with (
         checkpoint.companions() as copies,
         StoreWriter(Path(destination), _identity(checkpoint, incoming, copies, layers, dense), layers, dense) as writer,

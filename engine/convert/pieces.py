@@ -53,7 +53,7 @@ class ExpertPlan:
 
     hidden, intermediate: H and I of the experts (H is smaller than the model's where experts work in a latent space).
     layers: model layer index -> its experts in order. dense: the tensors that the rest of the model needs.
-    eyes: those that it sees pictures with (formats.families.eyes), which are kept as they are.
+    vision: those that it sees pictures with (formats.families.vision_prefixes), which are kept as they are.
     unused: tensors that nothing here needs (layers for predicting further tokens, the towers of other families).
     """
 
@@ -64,7 +64,7 @@ class ExpertPlan:
     layers: dict[int, tuple[ExpertPieces, ...]]
     dense: tuple[str, ...]
     unused: tuple[str, ...]
-    eyes: tuple[str, ...] = ()
+    vision: tuple[str, ...] = ()
 
 
 class ExpertMatrices(Mapping[str, Tensor | GroupedCodes]):

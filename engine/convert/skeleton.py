@@ -14,7 +14,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from engine.errors import Kind, UnderhillError
-from engine.formats.families import dense_model
+from engine.formats.families import dense_model, misfit
 from engine.import_lock import ALONE
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation
 from engine.limits import check_config
@@ -83,11 +83,7 @@ def _built(config: dict[str, Any], dtype: torch.dtype) -> Skeleton:
             str(config["model_type"]), msg("it needs {name}, which Underhill does not bring", name=cause.name)
         ) from cause
     except Exception as cause:
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("The config.json of this {config} model does not fit together.", config=config.get("model_type")),
-            msg("Download it again; if that does not help, the model needs another version of Underhill."),
-        ) from cause
+        raise misfit(config) from cause
     model.eval().requires_grad_(False)
     experts = tuple(
         ExpertsModule(name, _layer_of(name), module) for name, module in model.named_modules() if is_experts(module)

@@ -123,10 +123,10 @@ def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 # What a model sees with, in families whose vision tower Underhill runs: the beginnings of its tensors' names.
-_EYES = {"gemma4": ("model.vision_tower.", "model.embed_vision."), "qwen3_5_moe": ("model.visual.",)}
+_VISION = {"gemma4": ("model.vision_tower.", "model.embed_vision."), "qwen3_5_moe": ("model.visual.",)}
 
 
-def eyes(config: Mapping[str, Any]) -> tuple[str, ...]:
+def vision_prefixes(config: Mapping[str, Any]) -> tuple[str, ...]:
     """What the names of the tensors that a model of this config sees with begin with; () where Underhill has none."""
     kind, place = str(config.get("model_type")), config.get("image_token_id")
     if not isinstance(config.get("vision_config"), Mapping) or type(place) is not int or place < 0:
@@ -134,7 +134,16 @@ def eyes(config: Mapping[str, Any]) -> tuple[str, ...]:
     # Gemma 4 with inputs of every layer has another input for pictures there; no published one with experts has them.
     if kind == "gemma4" and text_config(config).get("hidden_size_per_layer_input", 256):
         return ()
-    return _EYES.get(kind, ())
+    return _VISION.get(kind, ())
+
+
+def misfit(config: Mapping[str, Any]) -> UnderhillError:
+    """BROKEN_FILE, of a config.json from which transformers makes no module."""
+    return UnderhillError(
+        Kind.BROKEN_FILE,
+        msg("The config.json of this {config} model does not fit together.", config=config.get("model_type")),
+        msg("Download it again; if that does not help, the model needs another version of Underhill."),
+    )
 
 
 def dense_model(kind: str) -> UnderhillError:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engine import limits
-from engine.convert.encoding import EXACT, GROUPS, codings, dense_shapes, eye_shapes, keeps
+from engine.convert.encoding import EXACT, GROUPS, codings, dense_shapes, keeps, vision_shapes
 from engine.convert.expert_plan import find_experts
 from engine.convert.pieces import ExpertPlan, piece_shape
 from engine.errors import Kind, UnderhillError
@@ -89,7 +89,7 @@ class Outline:
     files: what a download takes; weights: those of them that hold the weights.
     entries: what these hold, by name; gguf: the same, where they are GGUF. heads: by file, the first bytes as they were
     looked at.
-    experts: by MoE layer, how many and of what shape. dense: other weights, by name. eyes: bytes of what it sees
+    experts: by MoE layer, how many and of what shape. dense: other weights, by name. vision: bytes of what it sees
     pictures with. bits: that an expert weight has in
     its files. kept: by layer, how experts are coded that keep their codes.
     """
@@ -107,7 +107,7 @@ class Outline:
     experts: dict[int, tuple[int, ExpertSpec]] = field(repr=False)
     dense: Mapping[str, TensorInfo] = field(repr=False)
     gguf: tuple[GgufHeader, ...] = field(default=(), repr=False)
-    eyes: int = 0
+    vision: int = 0
     bits: float = 16.0
     kept: Mapping[int, tuple[Coding, ...]] = field(default_factory=dict, repr=False)
 
@@ -129,7 +129,7 @@ class Outline:
 
     def store_bytes(self, top: int) -> int:
         """About how large the model is once imported with `top` bits."""
-        beside = self.eyes + sum(e.nbytes for e in self.dense.values())
+        beside = self.vision + sum(e.nbytes for e in self.dense.values())
         return beside + sum(n * s.layout.nbytes for n, s in self.specs(top))
 
     @property
@@ -186,7 +186,7 @@ def outline_of(
         experts=_experts(source, plan),
         dense={shape.name: shape for shape in dense_shapes(source, plan, keeps(source, EXACT, None))},
         gguf=gguf,
-        eyes=sum(shape.nbytes for shape in eye_shapes(source, plan)),
+        vision=sum(shape.nbytes for shape in vision_shapes(source, plan)),
         bits=source.form.bits,
         kept=codings(source, plan) if keeps(source, EXACT, None) else {},
     )

@@ -109,5 +109,5 @@ def parts_to_read(source: WeightSource) -> list[ImportPart]:
     experts = [expert_extents(source, pieces) for layer in plan.layers.values() for pieces in layer]
     return [
         *(ImportPart("", 0, None, 0, "", extents) for extents in experts),
-        *(ImportPart("", 0, None, 0, name, source.extents(name)) for name in (*plan.dense, *plan.eyes)),
+        *(ImportPart("", 0, None, 0, name, source.extents(name)) for name in (*plan.dense, *plan.vision)),
     ]

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.convert.skeleton import build_skeleton, routed_experts
 from engine.experts.precision import low_tier
-from engine.formats.families import eyes, text_config
+from engine.formats.families import text_config, vision_prefixes
 from engine.kernels.activation import Activation
 from engine.library.entries import ModelCard
 from engine.models.families import is_known, read_spec
@@ -132,7 +132,7 @@ def _dense_bytes(store: Store, spec: DecoderSpec | None) -> tuple[dict[str, int]
 
 def _for_text(store: Store) -> list[DenseTensor]:
     """All but what it sees pictures with, which is not held."""
-    seeing = eyes(store.config)
+    seeing = vision_prefixes(store.config)
     return [store.dense.entry(name) for name in store.dense if not name.startswith(seeing)]
 
 

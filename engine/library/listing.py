@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
-from engine.formats.families import FAMILIES, eyes, text_config
+from engine.formats.families import FAMILIES, text_config, vision_prefixes
 from engine.library import dials, folders, offline_index, partial_imports, store_copy, trash
 from engine.library.entries import (
     BLANK_CARD,
@@ -44,7 +44,7 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
     config = text_config(manifest.config)
     top_k = experts_per_token(config)
     specs = {x.index: max((manifest.specs[r.spec] for r in x.records), key=lambda s: s.top) for x in manifest.layers}
-    seeing = eyes(manifest.config)
+    seeing = vision_prefixes(manifest.config)
     sees = sum(math.prod(t.shape) for t in manifest.dense if t.name.startswith(seeing))
     dense = sum(math.prod(t.shape) for t in manifest.dense) - sees
     parameters = sees + dense + sum(len(x.records) * specs[x.index].parameters for x in manifest.layers)

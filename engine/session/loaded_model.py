@@ -19,7 +19,7 @@ from engine.experts.precision import EXACT, Thresholds
 from engine.experts.predictors import RoutingShape
 from engine.experts.runtime import PassListener, RouteListener, open_runtime
 from engine.experts.telemetry import ProfilerHook
-from engine.formats.families import eyes, text_config
+from engine.formats.families import text_config, vision_prefixes
 from engine.generation.chat import ChatFormat
 from engine.generation.context import Context, Model, State, Want
 from engine.hardware.machine import Machine
@@ -119,7 +119,7 @@ class LoadedModel:
         if self.card.reads_images:
             weights, pause = self.store.dense, self.runtime.stop_if_asked
             self.chat.pictures = decoder.pictures = Pictures(self.store.config, self.store.path, weights, pause)
-        elif eyes(self.store.config):
+        elif vision_prefixes(self.store.config):
             self.chat.pictures = NoPictures(again=True)
         if not decoder.native_layers:
             self.notes.append(decoder.why_not_native)

@@ -6501,16 +6501,6 @@
         </message>
         <message>
             <location filename="../../engine/convert/skeleton.py"></location>
-            <source>The config.json of this {config} model does not fit together.</source>
-            <translation>这个 {config} 模型的 config.json 前后矛盾。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/skeleton.py"></location>
-            <source>Download it again; if that does not help, the model needs another version of Underhill.</source>
-            <translation>请重新下载；如果没有用，这个模型需要其他版本的 Underhill。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/skeleton.py"></location>
             <source>its layers hold several sets of experts</source>
             <translation>它的每层有多组专家</translation>
         </message>
@@ -7338,6 +7328,16 @@
             <location filename="../../engine/formats/errors.py"></location>
             <source>The checkpoint lacks the tensor {name}.</source>
             <translation>检查点缺少张量 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/families.py"></location>
+            <source>The config.json of this {config} model does not fit together.</source>
+            <translation>这个 {config} 模型的 config.json 前后矛盾。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/formats/families.py"></location>
+            <source>Download it again; if that does not help, the model needs another version of Underhill.</source>
+            <translation>请重新下载；如果没有用，这个模型需要其他版本的 Underhill。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/families.py"></location>

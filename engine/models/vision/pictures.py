@@ -18,7 +18,7 @@ from engine.errors import Kind, UnderhillError
 from engine.limits import PICTURE_BYTES, PICTURE_PIXELS, PICTURE_SECONDS, PICTURES_KEPT
 from engine.models.layers.weights import CheckpointWeights
 from engine.models.vision import decoding
-from engine.models.vision.eyes import EYES, Eyes
+from engine.models.vision.encoders import ENCODERS, VisionEncoder
 from engine.models.vision.pixels import Pixels
 from engine.models.vision.sizing import Sizing
 from engine.models.vision.tokens import PLACE
@@ -39,12 +39,12 @@ class Pictures:
     def __init__(
         self, config: Mapping[str, Any], folder: Path, weights: CheckpointWeights, pause: Callable[[], None]
     ) -> None:
-        """config: of config.json, of which formats.families.eyes is not empty. The others: as of Gemma4Eyes. What it
-        sees with is made for the first picture.
+        """config: of config.json, of which formats.families.vision_prefixes is not empty. The others: as of
+        Gemma4Encoder. The encoder is made for the first picture.
         """
         self.place: int = config["image_token_id"]
-        self._new_eyes = lambda: EYES[str(config["model_type"])](config, folder, weights, pause)
-        self._eyes: Eyes | None = None
+        self._new_encoder = lambda: ENCODERS[str(config["model_type"])](config, folder, weights, pause)
+        self._encoder: VisionEncoder | None = None
         self._known: dict[str, range] = {}  # by digest: its ids
         self._by_first: dict[int, _Placed] = {}
         self._next = PLACE - 1
@@ -55,21 +55,22 @@ class Pictures:
         """What stands for a picture in a prompt: an id for each row, and what stands around them.
 
         image: a PNG, JPEG or WebP file. The same file always has the same ids, and no other has them.
-        Raises UnderhillError: BAD_REQUEST for what is no such file or too large; CANCELLED; what making Eyes raises.
+        Raises UnderhillError: BAD_REQUEST for what is no such file or too large; CANCELLED; what making a
+        VisionEncoder raises.
         """
-        if self._eyes is None:
-            self._eyes = self._new_eyes()
+        if self._encoder is None:
+            self._encoder = self._new_encoder()
         digest = hashlib.sha256(image).hexdigest()
         if digest not in self._pixels:
-            _keep(self._pixels, digest, decode(image, self._eyes.sizing), PICTURES_KEPT)
+            _keep(self._pixels, digest, decode(image, self._encoder.sizing), PICTURES_KEPT)
         self._pixels.move_to_end(digest)
         if digest not in self._known:
-            pixels, step = self._pixels[digest], self._eyes.sizing.step
+            pixels, step = self._pixels[digest], self._encoder.sizing.step
             placed = _Placed(digest, pixels.height // step, pixels.width // step)
             self._known[digest] = range(self._next, self._next - placed.high * placed.wide, -1)
             self._by_first[self._next] = placed
             self._next = self._known[digest].stop
-        return [*self._eyes.begins, *self._known[digest], *self._eyes.ends]
+        return [*self._encoder.begins, *self._known[digest], *self._encoder.ends]
 
     def grid(self, first: int) -> tuple[int, int]:
         """Rows and columns that the picture has whose first id this is."""
@@ -88,11 +89,11 @@ class Pictures:
 
     def _looked_at(self, digest: str) -> Tensor:
         if digest not in self._rows:
-            if digest not in self._pixels or self._eyes is None:
+            if digest not in self._pixels or self._encoder is None:
                 raise UnderhillError(
                     Kind.BUSY, msg("Too many images are being read at once."), msg("Send the message again.")
                 )
-            _keep(self._rows, digest, self._eyes.look(self._pixels[digest]), ROWS_KEPT)
+            _keep(self._rows, digest, self._encoder.encode(self._pixels[digest]), ROWS_KEPT)
         self._rows.move_to_end(digest)
         return self._rows[digest]
 

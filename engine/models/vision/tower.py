@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from engine.errors import Kind, UnderhillError
+from engine.formats.families import misfit
 from engine.import_lock import ALONE
 from engine.models.layers.weights import CheckpointWeights, fetch
 from engine.models.shapes import disagreement
@@ -31,11 +31,7 @@ def building(config: Mapping[str, Any]) -> Iterator[None]:
         with ALONE, torch.device("meta"):
             yield
     except Exception as cause:
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            msg("The config.json of this {config} model does not fit together.", config=config.get("model_type")),
-            msg("Download it again; if that does not help, the model needs another version of Underhill."),
-        ) from cause
+        raise misfit(config) from cause
 
 
 def read_when_needed(root: nn.Module, prefix: str, weights: CheckpointWeights, pause: Callable[[], None]) -> None:

@@ -17,7 +17,7 @@ from engine.generation.sampling import Sampling
 from engine.library import library
 from engine.library.facts import model_facts, spec_of
 from engine.models.vision import pictures
-from engine.models.vision.eyes import Gemma4Eyes, Qwen35Eyes
+from engine.models.vision.encoders import Gemma4Encoder, Qwen35Encoder
 from engine.models.vision.pixels import Pixels
 from engine.session import Session
 from engine.store.reader import Store
@@ -125,14 +125,14 @@ def test_a_picture_is_looked_at_once(session: Session, monkeypatch: pytest.Monke
     looked: list[int] = []
 
     def counted(looking: Callable[[Any, Pixels], torch.Tensor]) -> Callable[[Any, Pixels], torch.Tensor]:
-        def look(seeing: Any, picture: Pixels) -> torch.Tensor:
+        def encode(seeing: Any, picture: Pixels) -> torch.Tensor:
             looked.append(picture.width)
             return looking(seeing, picture)
 
-        return look
+        return encode
 
-    for kind in (Gemma4Eyes, Qwen35Eyes):
-        monkeypatch.setattr(kind, "look", counted(kind.look))
+    for kind in (Gemma4Encoder, Qwen35Encoder):
+        monkeypatch.setattr(kind, "encode", counted(kind.encode))
     asked = Message("user", "w10", images=(gemma.picture(11), gemma.picture(11)))
     fresh(session, asked)
     fresh(session, asked)
@@ -200,7 +200,7 @@ def test_a_template_without_a_place_for_it_is_said(session: Session) -> None:
 def imported_before(folder: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store as it was made before there were towers in them."""
     with monkeypatch.context() as before:
-        before.setattr(families, "_EYES", {})
+        before.setattr(families, "_VISION", {})
         return import_checkpoint(folder / "checkpoint", store, top=32)
 
 

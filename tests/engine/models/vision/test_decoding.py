@@ -18,7 +18,7 @@ from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_res
 from engine.errors import Kind, UnderhillError
 from engine.limits import PICTURE_BYTES
 from engine.models.vision import decoding, pictures
-from engine.models.vision.eyes import gemma4_patches, qwen_patches
+from engine.models.vision.encoders import gemma4_patches, qwen_patches
 from engine.models.vision.pixels import Pixels
 from engine.models.vision.sizing import LARGEST, NEAREST, Sizing
 from tests.engine.models.vision import seeing_gemma as gemma

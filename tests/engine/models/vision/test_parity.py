@@ -12,7 +12,7 @@ import torch
 from engine.convert.expert_plan import find_experts
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import Checkpoint
-from engine.formats.families import eyes
+from engine.formats.families import vision_prefixes
 from engine.models.decoder import Decoder
 from engine.models.layers.state import SequenceState
 from engine.models.vision.pictures import Pictures
@@ -136,17 +136,17 @@ def test_within_a_picture_gemma_looks_ahead(
 def test_what_it_sees_with_is_kept_and_looked_at_whole(pair: Pair, folder: Path) -> None:
     plan = find_experts(Checkpoint.open(folder))
     assert not plan.unused
-    assert {name for name in pair.weights.names if name.startswith(eyes(pair.config))} == set(plan.eyes)
-    assert not set(plan.dense) & set(plan.eyes)
+    assert {name for name in pair.weights.names if name.startswith(vision_prefixes(pair.config))} == set(plan.vision)
+    assert not set(plan.dense) & set(plan.vision)
     pair.weights.seen.clear()
     pictures = seeing(pair, pair.ours, folder)
     pictures.rows(own(pictures.ids(gemma.picture(5))))
-    assert set(plan.eyes) == pair.weights.seen
+    assert set(plan.vision) == pair.weights.seen
 
 
 def test_without_eyes_of_ours_nothing_is_kept(pair: Pair) -> None:
     text = pair.config["text_config"]
-    assert eyes(pair.config)
+    assert vision_prefixes(pair.config)
     for other in (
         {**pair.config, "vision_config": None},
         {**pair.config, "model_type": "kimi_k25"},
@@ -154,7 +154,7 @@ def test_without_eyes_of_ours_nothing_is_kept(pair: Pair) -> None:
         {**pair.config, "model_type": "gemma4", "text_config": {**text, "hidden_size_per_layer_input": 8}},
         text,
     ):
-        assert eyes(other) == ()
+        assert vision_prefixes(other) == ()
 
 
 @pytest.mark.parametrize(

@@ -20,21 +20,21 @@ GEMMA_TOKENS = (70, 140, 280, 560, 1120)  # that Gemma 4 takes for a picture at 
 QWEN_TOKENS = 1024  # for a picture at most, of a million pixels: Qwen's own limit is 16 times that, minutes of looking
 
 
-class Eyes(Protocol):
+class VisionEncoder(Protocol):
     """Of one model. begins, ends: tokens that stand around a picture and that the template does not write."""
 
     begins: tuple[int, ...]
     ends: tuple[int, ...]
     sizing: Sizing
 
-    def look(self, picture: Pixels) -> Tensor:
+    def encode(self, picture: Pixels) -> Tensor:
         """What the language model is given: [N, hidden] float32, a row for each tile, row by row.
 
         Raises what read_when_needed raises.
         """
 
 
-class Gemma4Eyes:
+class Gemma4Encoder:
     """Gemma 4: as large as its tokens allow; patches are averaged to tokens."""
 
     def __init__(
@@ -69,14 +69,14 @@ class Gemma4Eyes:
         read_when_needed(self._embedder, "model.embed_vision.", weights, pause)
 
     @torch.inference_mode()
-    def look(self, picture: Pixels) -> Tensor:
-        """See Eyes."""
+    def encode(self, picture: Pixels) -> Tensor:
+        """See VisionEncoder."""
         patches, positions = gemma4_patches(picture, self._side)
         found: Tensor = self._embedder(self._tower(patches[None], positions[None]).last_hidden_state)
         return found
 
 
-class Qwen35Eyes:
+class Qwen35Encoder:
     """Qwen3.5: about as large as the picture is; squares of patches are merged to tokens."""
 
     begins: tuple[int, ...] = ()  # the template writes them
@@ -85,7 +85,7 @@ class Qwen35Eyes:
     def __init__(
         self, config: Mapping[str, Any], folder: Path, weights: CheckpointWeights, pause: Callable[[], None]
     ) -> None:
-        """As Gemma4Eyes."""
+        """As Gemma4Encoder."""
         seen, said = Config(config["vision_config"]), preparation(folder)
         self._side, self._merged = seen.integer("patch_size", 16, low=1), seen.integer("spatial_merge_size", 2, low=1)
         self._times = seen.integer("temporal_patch_size", 2, low=1)
@@ -110,8 +110,8 @@ class Qwen35Eyes:
         read_when_needed(self._tower, "model.visual.", weights, pause)
 
     @torch.inference_mode()
-    def look(self, picture: Pixels) -> Tensor:
-        """See Eyes."""
+    def encode(self, picture: Pixels) -> Tensor:
+        """See VisionEncoder."""
         patches = qwen_patches(picture, self._side, self._merged, self._times)
         grid = torch.tensor([[1, picture.height // self._side, picture.width // self._side]])
         found: Tensor = self._tower(patches, grid_thw=grid).pooler_output
@@ -134,7 +134,7 @@ def qwen_patches(picture: Pixels, side: int, merged: int, times: int) -> Tensor:
     return tiles[:, :, :, :, :, None].expand(*tiles.shape[:5], times, side, side).reshape(high * wide, -1)
 
 
-EYES: dict[str, Callable[[Mapping[str, Any], Path, CheckpointWeights, Callable[[], None]], Eyes]] = {
-    "gemma4": Gemma4Eyes,
-    "qwen3_5_moe": Qwen35Eyes,
+ENCODERS: dict[str, Callable[[Mapping[str, Any], Path, CheckpointWeights, Callable[[], None]], VisionEncoder]] = {
+    "gemma4": Gemma4Encoder,
+    "qwen3_5_moe": Qwen35Encoder,
 }
