@@ -234,7 +234,8 @@ class Context:
         of = sequence or self._used
         common = min(_common(of.tokens, ids), len(ids) - 1)
         if not self._model.continues(of.state, len(ids)):
-            common = 0
+            self.forget(of)
+            return 0
         if common < len(of.tokens):
             common = of.state.rollback(common)
             del of.tokens[common:]

@@ -10,9 +10,8 @@ from torch import Tensor
 
 from engine.kernels.native import NativeKernel
 from engine.kernels.scratch_pool import SCRATCH
+from engine.native.kv_rows import BITS, row_width
 from engine.native.op_graph import NORMS, Heads
-
-BITS = {torch.float32: 32, torch.bfloat16: 16}  # as C calls its types of rows
 
 
 # uh_kv_piece and uh_prefill of underhill_kernels.h, field by field.
@@ -46,12 +45,13 @@ def prefill_attention(
     """Each of the last T tokens over all up to itself, or the last `window` of those. Returns [T, heads * dim] float32.
 
     q: [T, heads, dim] float32, its heads lying together. pieces: keys and values [kv_heads, n, dim] each, float32 or
-    bf16, the rows of a head lying together; their last T rows are those of the tokens. sinks: [heads] float32. Within
-    1e-5 of float64 on what the keys and values hold. Raises ValueError, UnderhillError(OUT_OF_MEMORY).
+    bf16, or rows of 8 bits (native/kv_rows.py), those of a head lying together; their last T are those of the tokens.
+    sinks: [heads] float32. Within 1e-5 of float64 on what the keys and values hold. Raises ValueError,
+    UnderhillError(OUT_OF_MEMORY).
     """
     tokens, heads, dim = q.shape
     kv_heads, dtype = pieces[0][0].shape[0], pieces[0][0].dtype
-    rows = sum(keys.shape[1] for keys, _ in pieces)
+    rows, width = sum(keys.shape[1] for keys, _ in pieces), row_width(dim, dtype)
     if q.dtype != torch.float32 or q.stride()[1:] != (dim, 1) or dtype not in BITS or heads % kv_heads or rows < tokens:
         raise ValueError(
             f"q {q.dtype} {tuple(q.shape)} cannot be attended to {rows} rows of {kv_heads} heads in {dtype}"
@@ -61,13 +61,13 @@ def prefill_attention(
     made = (_Piece * len(pieces))()
     for piece, (keys, values) in zip(made, pieces):
         for tensor in (keys, values):
-            if tensor.dtype != dtype or tensor.shape != (kv_heads, keys.shape[1], dim) or tensor.device.type != "cpu":
+            if tensor.dtype != dtype or tensor.shape != (kv_heads, keys.shape[1], width) or tensor.device.type != "cpu":
                 raise ValueError(f"keys and values are not alike: {tensor.dtype} {tuple(tensor.shape)}")
             # uh_kv_piece has one stride for both, and rows that follow one another.
-            if tensor.stride()[1:] != (dim, 1) or tensor.stride(0) != keys.stride(0):
+            if tensor.stride()[1:] != (width, 1) or tensor.stride(0) != keys.stride(0):
                 raise ValueError("the rows of one head must lie together, in keys as in values")
         piece.keys, piece.values, piece.stride, piece.rows = (
-            keys.data_ptr(), values.data_ptr(), keys.stride(0), keys.shape[1],
+            keys.data_ptr(), values.data_ptr(), keys.stride(0) * keys.itemsize, keys.shape[1],
         )  # fmt: skip
     out = SCRATCH.floats(tokens, heads * dim)
     kernel.prefill_attention(

@@ -16,6 +16,7 @@ from engine.library.facts import (
     compat_token_bytes,
     kv_values,
     latent_products,
+    packed_kv_bytes,
     state_bytes,
     windowed,
 )
@@ -50,6 +51,7 @@ def config_facts(config: Mapping[str, Any], name: str, top: int = 8) -> ModelFac
         record_bytes={tier: max(s.layout.bytes_for(tier) for _, s in experts) for tier in tiers},
         dense_bytes={kind: sum(size for _, size in rows) for kind, rows in sizes.items()},
         kv_bytes=BF16 * kv_values(spec),
+        packed_kv_bytes=packed_kv_bytes(spec),
         moe_layers=len(experts),
         experts=max(n for n, _ in experts),
         experts_per_token=max(moe.router.top_k for moe in spec.moe_layers.values()),
@@ -121,6 +123,7 @@ def catalogue_facts(entry: CatalogueEntry, top: int) -> ModelFacts:
         facts,
         dense_bytes={kind: scaled(kind, facts.dense_bytes[kind]) for kind in KINDS if kind in facts.dense_bytes},
         kv_bytes=round(facts.kv_bytes * attending),
+        packed_kv_bytes=round(facts.packed_kv_bytes * attending),
         context_length=entry.context_length,
         disk_bytes=facts.disk_bytes + BF16 * (shape.dense_parameters - counted),
     )

@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from engine.convert.skeleton import build_skeleton, routed_experts
 from engine.experts.precision import low_tier
 from engine.formats.families import text_config, vision_prefixes
@@ -31,6 +33,7 @@ from engine.models.spec import (
     MlaSpec,
     ShortConvSpec,
 )
+from engine.native.kv_rows import row_width
 from engine.planning.facts import ModelFacts
 from engine.store import dtypes
 from engine.store.manifest import DenseTensor
@@ -87,6 +90,7 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None) -> Mode
         looked_up_bytes=looked_up,
         head_bytes=head,
         kv_bytes=(compat_kv_values(card.layers) if spec is None else kv_values(spec)) * 2,
+        packed_kv_bytes=0 if spec is None else packed_kv_bytes(spec),
         moe_layers=card.moe_layers,
         experts=card.experts,
         experts_per_token=card.experts_per_token,
@@ -205,6 +209,15 @@ def compat_kv_values(layers: int) -> int:
 def kv_values(spec: DecoderSpec) -> int:
     """Numbers that a token of context leaves behind over all layers; recurrent layers leave none."""
     return sum(_row(layer.mixer) for layer in spec.layers)
+
+
+def packed_kv_bytes(spec: DecoderSpec) -> int:
+    """As kv_values in bytes, keys and values in 8 bits where they can be, the rest in bf16; 0: none can be."""
+    mixers = [layer.mixer for layer in spec.layers]
+    packable = [mixer for mixer in mixers if isinstance(mixer, AttentionSpec) and mixer.packable]
+    rest = sum(2 * _row(mixer) for mixer in mixers if mixer not in packable)
+    packed = sum(2 * mixer.kv_heads * row_width(mixer.head_dim, torch.int8) for mixer in packable)
+    return packed + rest if packable else 0
 
 
 def windowed(spec: DecoderSpec) -> dict[int, int]:

@@ -87,7 +87,7 @@ def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Deco
     bytes_missed = uniform.reading * reading_rate(machine, model, plan.tier)  # were the routing uniform
     misses = max(LEAST_MISSES, min(1.0, took.bytes_read / took.tokens / bytes_missed)) if bytes_missed else 1.0
     measured = took.tokens / took.seconds
-    known, how = replace(model, seen=Seen(misses)), (plan.tier, plan.dense, plan.cache_bytes, dial)
+    known, how = replace(plan.as_held(model), seen=Seen(misses)), (plan.tier, plan.dense, plan.cache_bytes, dial)
     now = expected(machine, known, *how, chunk=plan.chunk, context=took.before // took.tokens)
     usual = expected(machine, known, *how, chunk=plan.chunk, context=min(plan.context, USUAL))
     correction = 1.0

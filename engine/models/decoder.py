@@ -58,7 +58,8 @@ class Decoder:
         kv_dtype: torch.dtype = torch.float32,
     ) -> None:
         """dense: how linear layers, the head and small tables are held, and what multiplies with them.
-        kv_dtype: float32 or bfloat16.
+        kv_dtype: of the keys and values of new sequences: float32, bfloat16, or int8 (native/kv_rows.py) where a layer
+        can be held so, which else is bfloat16. It may be changed: sequences of another are read again.
 
         Raises UnderhillError: BROKEN_FILE for weights of other shapes than the spec's, and what `fetch` raises.
         """
@@ -130,15 +131,18 @@ class Decoder:
     def new_state(self) -> SequenceState:
         """An empty sequence."""
         layers = [layer.new_state(self.kv_dtype) for layer in self.layers]
-        return SequenceState(layers, most_tokens=self.most_tokens)
+        return SequenceState(layers, most_tokens=self.most_tokens, kv_dtype=self.kv_dtype)
 
     def continues(self, state: SequenceState, horizon: int) -> bool:
         """Whether what `state` holds can go on to `horizon` tokens.
 
         LongRoPE rotates every key differently once a sequence outgrows the original context: keys from before that
-        are of no use then, and the caller rolls back to 0 and feeds the sequence again. To be asked before a state is
-        used for another text, and before each token that makes the sequence longer than ever before.
+        are of no use then, and the caller feeds the tokens to a new sequence. So are rows of another kv_dtype. To be
+        asked before a state is used for another text, and before each token that makes the sequence longer than ever
+        before.
         """
+        if state.kv_dtype != self.kv_dtype:
+            return False
         return not state.length or all((state.horizon > at) == (horizon > at) for at in self._switches)
 
     @torch.inference_mode()

@@ -18,6 +18,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from engine.native.kv_rows import BITS
 from engine.native.library import ISAS, MatrixView, isas, load_library
 
 ActivationKind = Literal[
@@ -196,12 +197,10 @@ class GraphStep:
 
 
 class KvRows:
-    """uh_kv_rows: where the chunks [heads, rows, dim] of one buffer lie. It holds addresses, not the chunks."""
+    """uh_kv_rows: where the chunks [heads, rows, width] of one buffer lie. It holds addresses, not the chunks."""
 
     def __init__(self, chunks: Sequence[Tensor], dtype: torch.dtype) -> None:
-        # What uh_kv_rows calls its types.
-        bits = {torch.bfloat16: 16, torch.float32: 32}[dtype]
-        packed = struct.pack("=ii", len(chunks), bits)
+        packed = struct.pack("=ii", len(chunks), BITS[dtype])
         # Whoever makes this keeps the chunks: no reference is held here.
         packed += b"".join(struct.pack("=Qq", _plain(chunk, dtype).data_ptr(), chunk.shape[1]) for chunk in chunks)
         self._packed = ctypes.create_string_buffer(packed, max(len(packed), 1))

@@ -57,14 +57,14 @@ class ModelFacts:
     dense_bytes: everything else, by those kinds of KINDS that can be had, as held. looked_up_bytes: of these, tables of
     which a token reads one row. head_bytes: of these, what gives the logits, which a prompt wants of its last token
     alone. opening_bytes: most that is held beside them while they are read and packed.
-    kv_bytes: per token of context in bf16, twice that where the rest is held as f32; windowed: of these, those of
-    layers in which a token sees so many tokens alone. latent_products: of a token with the rows of each token before
-    it, where all heads share those. state_bytes: of recurrent layers,
-    snapshots included, however long the context is. token_bytes: per token of a prompt that is computed at once.
-    working_bytes: what computing takes however many those are. lean: the layers are the
-    lean decoder's, not the compatibility backend's. vocabulary: words that a token is chosen from. disk_bytes: of
-    its store; 0: not known yet. seen, card_seen: None until it has run here for a while, by the processor alone and
-    with a card. low: bits of a coarse expert.
+    kv_bytes: per token of context in bf16, twice that where the rest is held as f32; packed_kv_bytes: with those layers
+    in 8 bits that can be, 0 where none can; packed: kv_bytes are those. windowed: of kv_bytes, those of layers in which
+    a token sees so many tokens alone. latent_products: of a token with the rows of each token before it, where all
+    heads share those. state_bytes: of recurrent layers, snapshots included, however long the context is.
+    token_bytes: per token of a prompt that is computed at once. working_bytes: what computing takes however many those
+    are. lean: the layers are the lean decoder's, not the compatibility backend's. vocabulary: words that a token is
+    chosen from. disk_bytes: of its store; 0: not known yet. seen, card_seen: None until it has run here for a while, by
+    the processor alone and with a card. low: bits of a coarse expert.
     dense_found: of dense_bytes, the kind that was found with the bits of its experts; '': none was.
     """
 
@@ -86,6 +86,8 @@ class ModelFacts:
     lean: bool = True
     vocabulary: int = 0
     windowed: Mapping[int, int] = field(default_factory=dict)
+    packed_kv_bytes: int = 0
+    packed: bool = False
     latent_products: int = 0
     disk_bytes: int = 0
     seen: Seen | None = None
@@ -105,7 +107,15 @@ class ModelFacts:
 
     def per_token(self, dense: str) -> int:
         """Bytes that a token of context leaves behind."""
-        return self.kv_bytes * (2 if dense == "f32" else 1)
+        return self.kv_bytes * (2 if dense == "f32" and not self.packed else 1)
+
+    def with_packed_kv(self) -> ModelFacts:
+        """The same model with keys and values in 8 bits, where it has any that can be."""
+        if self.packed or not self.packed_kv_bytes:
+            return self
+        share = self.packed_kv_bytes / self.kv_bytes
+        windowed = {window: round(share * nbytes) for window, nbytes in self.windowed.items()}
+        return replace(self, kv_bytes=self.packed_kv_bytes, windowed=windowed, packed=True)
 
     @property
     def tiers(self) -> tuple[int, ...]:

@@ -106,7 +106,7 @@ def dial_speeds(machine: Machine, model: ModelFacts, plan: Plan) -> tuple[tuple[
     machine, context = machine.reading(plan.direct), min(plan.context, USUAL)
     found = []
     for dial in DIALS:
-        pace = expected(machine, model, plan.tier, plan.dense, plan.cache_bytes, dial, context=context)
+        pace = expected(machine, plan.as_held(model), plan.tier, plan.dense, plan.cache_bytes, dial, context=context)
         found.append((dial, *pace.decode))
     return tuple(found)
 

@@ -122,12 +122,14 @@ def make_plan_with_card(
         told.append(msg("{name} isn't used: this model's experts are not quantized.", name=card.name))
         return replace(plan, sentences=(*plan.sentences, *told))
     try:
-        beside = make_plan(machine, model, settings, in_use + HOST_BYTES, opened)
+        # A card attends to rows as they are computed.
+        plain = {**settings, "kv_cache": "bf16"} if settings["kv_cache"] == "auto" else settings
+        beside = make_plan(machine, model, plain, in_use + HOST_BYTES, opened)
     except UnderhillError:
         told.append(msg("{name} isn't used: its driver needs memory that the model needs.", name=card.name))
         return replace(plan, sentences=(*plan.sentences, *told))
     ways = (
-        _outlook(machine, card, model, beside, dial_of(settings), way, dense=dense)
+        _outlook(machine, card, beside.as_held(model), beside, dial_of(settings), way, dense=dense)
         for way, dense in _WAYS
         if mode in (AUTO, way)
     )
@@ -321,7 +323,7 @@ def _outlook(
         if plan.dense not in ("int4", "int8"):
             return None
         # Beside the weights, the rows of the tokens that attention meets there.
-        on_device = _multiplied(model, plan) + min(plan.context, SHORT) * model.per_token(plan.dense)
+        on_device = _multiplied(model, plan) + min(plan.context, SHORT) * plan.row_bytes
     device = min(whole, room - on_device)
     if device < plan.smallest_cache:
         return None

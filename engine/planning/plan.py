@@ -83,14 +83,15 @@ WORKING_SHARE = 8  # larger chunks than the smallest take at most this part of w
 class Opened:
     """A model that is open already, for which only some can still be chosen.
 
-    dense: how the other weights are held. context: tokens that were planned for. tokens: of these, those that are in
-    use. kv_bytes: what their rows take.
+    dense: how the other weights are held. packed: whether keys and values are, in 8 bits. context: tokens that were
+    planned for. tokens: of these, those that are in use. kv_bytes: what their rows take.
     """
 
     dense: str
     context: int
     tokens: int
     kv_bytes: int
+    packed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +102,8 @@ class Plan:
 
     cache_bytes: of expert records; smallest_cache: below which it must not be. lent: of cache_bytes, what the cache
     gives back while a whole chunk of a prompt is computed. chunk: tokens of a prompt computed at once. workspace:
-    reserved for computing a token. ceiling: of the whole process. least: the lowest one that would do. spare: under the
+    reserved for computing a token. packed: whether keys and values are held in 8 bits; row_bytes: those of a token.
+     ceiling: of the whole process. least: the lowest one that would do. spare: under the
     ceiling, and of no use for experts or prompts. card: the number of the graphics card that computes too, card_bytes:
     most bytes of experts on it, card_linear_bytes: of other weights; None and 0 in mode 'cpu'.
     """
@@ -109,6 +111,8 @@ class Plan:
     mode: str  # 'cpu', 'cpu-assisted' or 'gpu': see offload.MODES
     tier: int
     dense: str
+    packed: bool
+    row_bytes: int
     cache_bytes: int
     smallest_cache: int
     lent: int
@@ -127,6 +131,10 @@ class Plan:
     card: int | None = None
     card_bytes: int = 0
     card_linear_bytes: int = 0
+
+    def as_held(self, model: ModelFacts) -> ModelFacts:
+        """The model's facts, its keys and values as this plan holds them."""
+        return model.with_packed_kv() if self.packed else model
 
 
 def make_plan(
@@ -154,8 +162,12 @@ def make_plan(
         dense = _dense(model, str(settings["dense"]), min(room, opening), why)
     else:
         dense = opened.dense
-    per_token = model.per_token(dense)
     fixed += model.dense_bytes[dense]
+    wanted_cache = _wanted_cache(model, tier, smallest, settings["cache_fraction"])
+    all_wanted = held_by(wanted_cache, *entries)
+    beside = most - fixed - _workspace(model, FEW) - all_wanted - 1  # cache_within rounds down
+    model = _with_kv(model, settings, dense, beside=beside, wanted=wanted, opened=opened, why=why)
+    per_token = model.per_token(dense)
     # Of an open model the context keeps what it has allocated, however few of its tokens are planned for now.
     rows = max(tokens * per_token, 0 if opened is None else opened.kv_bytes)
     least = fixed + workspace + rows + for_experts
@@ -167,8 +179,6 @@ def make_plan(
         raise _too_little(model, least, most, asked=settings["memory_gb"] is not None)
     chunk = _chunk(model, most - fixed - rows - for_experts)
     in_prompts = most - fixed - _workspace(model, chunk)
-    all_wanted = held_by(_wanted_cache(model, tier, smallest, settings["cache_fraction"]), *entries)
-    beside = most - fixed - _workspace(model, FEW) - all_wanted - 1  # cache_within rounds down
     asked = bool(settings["context_length"])
     context = tokens_of_context(wanted, tokens, in_prompts - for_experts, beside, per_token, asked=asked, why=why)
     in_prompts -= max(context * per_token, rows)
@@ -207,6 +217,8 @@ def make_plan(
         mode="cpu",
         tier=tier,
         dense=dense,
+        packed=model.packed,
+        row_bytes=per_token,
         cache_bytes=cache,
         smallest_cache=smallest,
         lent=lent,
@@ -232,6 +244,7 @@ def seen_again(plan: Plan, machine: Machine, model: ModelFacts, settings: Mappin
     """
     if plan.mode != "cpu":
         return plan
+    model = plan.as_held(model)
     expectation, pace = _paced(
         machine.reading(plan.direct), model, plan.tier, dense=plan.dense, cache=plan.cache_bytes,
         dial=dial_of(settings), chunk=plan.chunk, context=plan.context,
@@ -372,6 +385,31 @@ def _dense(model: ModelFacts, wanted: str, room: int, why: list[Translatable]) -
             )
         )
     return possible
+
+
+def _with_kv(
+    model: ModelFacts, settings: Mapping[str, object], dense: str, *, beside: int, wanted: int, opened: Opened | None,
+    why: list[Translatable],
+) -> ModelFacts:  # fmt: skip
+    """The model with its keys and values held as asked.
+
+    By itself: in 8 bits, which are almost as good (docs/quantization.md), where they leave room to experts that would
+    have to be read, and never under Exact. An open model's stay as they are, unless it is to be exact.
+    beside: bytes that all experts leave to the context. wanted: its tokens.
+    """
+    asked = str(settings["kv_cache"])
+    if asked == "auto":
+        tokens = wanted if settings["context_length"] else min(wanted, ENOUGH)
+        needed = model.lean and tokens * model.per_token(dense) > beside
+        packs = dial_of(settings) != "exact" and (needed if opened is None else opened.packed)
+    else:
+        packs = asked == "int8"
+    held = model.with_packed_kv() if packs else model
+    if held.packed and asked == "auto":
+        why.append(msg("KV cache: 8-bit, to leave memory for experts."))
+    elif packs and not held.packed and asked == "int8":
+        why.append(msg("KV cache: bf16; this model's can't be 8-bit."))
+    return held
 
 
 def _wanted_context(model: ModelFacts, asked: object) -> int:

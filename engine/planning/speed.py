@@ -27,9 +27,10 @@ def dial_shares(dial: str, k: int) -> tuple[float, float]:
 
 
 USUAL = 1000  # tokens of a chat that a speed is told for: an answer or two have been given
-# Of the memory's rate, what rows in bf16 are attended to at, and those in float32, which are copied on their way; both
-# measured (docs/benchmarks.md, docs/planning.md), and torch's functions, where native kernels do not attend.
-ROWS, WIDE_ROWS, TORCH_ROWS = 0.7, 0.4, 0.12
+# Of the memory's rate, what rows in bf16 are attended to at, those in float32, which are copied on their way, and those
+# of 8 bits, which become bf16 on theirs; all measured (docs/benchmarks.md, docs/planning.md), and torch's functions,
+# where native kernels do not attend.
+ROWS, WIDE_ROWS, PACKED_ROWS, TORCH_ROWS = 0.7, 0.4, 0.35, 0.12
 # Products a second and core of float32 numbers, where all heads meet the same rows (docs/benchmarks.md).
 PRODUCTS, PRODUCTS_512 = 5e10, 9e10
 
@@ -45,7 +46,7 @@ def rows_bytes(model: ModelFacts, dense: str, context: int) -> int:
 def attending(machine: Machine, model: ModelFacts, dense: str, context: int) -> float:
     """Seconds of a token behind so many others."""
     if model.lean:
-        share = WIDE_ROWS if dense == "f32" else ROWS
+        share = PACKED_ROWS if model.packed else WIDE_ROWS if dense == "f32" else ROWS
     else:
         share = TORCH_ROWS
     fastest = PRODUCTS_512 if machine.isa.startswith("avx512") else PRODUCTS

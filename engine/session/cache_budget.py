@@ -68,8 +68,8 @@ def share_of(plan: Plan, model: ModelFacts, fraction: object) -> Share:
         ceiling=plan.ceiling,
         most=whole if fraction is None else int(whole * float(str(fraction))),
         record=model.record_bytes[plan.tier],
-        context=plan.context * model.per_token(plan.dense),
-        row=model.per_token(plan.dense),
+        context=plan.context * plan.row_bytes,
+        row=plan.row_bytes,
     )
 
 

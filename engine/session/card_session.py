@@ -111,6 +111,8 @@ def _why_attention_stays(model: LoadedModel, card: str) -> Translatable:
     decoder, plan = model.decoder, model.plan
     if not isinstance(decoder, Decoder) or decoder.executor is None or not (runs := runs_of(decoder.executor.graphs)):
         return msg("The CPU computes attention: this model's kind of it can't run on the GPU.")
+    if plan.packed:
+        return msg("The CPU computes attention: the KV cache is 8-bit.")
     needed = cache_bytes(runs, min(plan.context, SHORT), decoder.kv_dtype) + weight_bytes(runs)
     if needed > plan.card_linear_bytes:
         return msg("The CPU computes attention: it would take {size} of GPU memory.", size=size(needed))
@@ -125,7 +127,7 @@ def _linears_of(model: LoadedModel) -> list[LinearPlace]:
 def _layers_of(model: LoadedModel) -> LayerPlaces | None:
     """Where the card's room has been planned for them."""
     decoder, plan = model.decoder, model.plan
-    if not isinstance(decoder, Decoder) or decoder.executor is None or not plan.card_linear_bytes:
+    if not isinstance(decoder, Decoder) or decoder.executor is None or not plan.card_linear_bytes or plan.packed:
         return None
     executor = decoder.executor
 

@@ -113,7 +113,7 @@ class LoadedModel:
             self.store.dense,
             self.runtime,
             holding(dense, self.runtime.kernel),  # type: ignore[arg-type]
-            torch.float32 if dense == "f32" else torch.bfloat16,
+            self._kv_dtype(),
         )
         decoder.most_tokens = self.plan.context
         if self.card.reads_images:
@@ -124,6 +124,18 @@ class LoadedModel:
         if not decoder.native_layers:
             self.notes.append(decoder.why_not_native)
         return decoder
+
+    def _kv_dtype(self) -> torch.dtype:
+        if self.plan.packed:
+            return torch.int8
+        return torch.float32 if self.plan.dense == "f32" else torch.bfloat16
+
+    def apply_kv_dtype(self) -> None:
+        """Hold keys and values as the plan says. What a sequence holds otherwise is read again before it goes on."""
+        from engine.models.decoder import Decoder
+
+        if isinstance(self.decoder, Decoder):
+            self.decoder.kv_dtype = self._kv_dtype()
 
     # ---- what it is -------------------------------------------------------------------------------------------
 

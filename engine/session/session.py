@@ -344,6 +344,7 @@ class Session(LoadedModel):
             self.runtime.set_low(self.low)
             self.card = dataclasses.replace(self.card, calibration=dials.at(self.store.path, self.low))
         self.settings, self.plan = wanted, plan
+        self.apply_kv_dtype()
         self.speed_check.begin()
         _limit_heap(self.plan)
         self.apply_thresholds(thresholds)
@@ -376,7 +377,9 @@ class Session(LoadedModel):
         """
         machine, in_use = self._machine_without()
         tokens = min(self._context_planned, self.context.needed + SPARE_TOKENS)
-        opened = planning.Opened(self.plan.dense, self._context_planned, tokens, self.context.nbytes)
+        opened = planning.Opened(
+            self.plan.dense, self._context_planned, tokens, self.context.nbytes, packed=self.plan.packed
+        )
         return offload.carried_over(planning.make_plan(machine, facts, wanted, in_use, opened), self.plan)
 
     def recommended(self) -> Recommended:

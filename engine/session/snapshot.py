@@ -265,7 +265,7 @@ def memory_now(model: LoadedModel, taken: int, before: int, lent: int) -> Memory
         context=model.context.written,
         cached=cache.nbytes,
         capacity=cache.capacity,
-        due=plan.context * facts.per_token(plan.dense) + facts.state_bytes + plan.workspace - lent,
+        due=plan.context * plan.row_bytes + facts.state_bytes + plan.workspace - lent,
     )
     card = model.runtime.card
     return use if card is None else replace(use, device=card.held.capacity, device_cached=card.held.nbytes)

@@ -10381,6 +10381,16 @@
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
+            <source>KV cache: 8-bit, to leave memory for experts.</source>
+            <translation>KV 缓存：8 位，为专家留出内存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
+            <source>KV cache: bf16; this model's can't be 8-bit.</source>
+            <translation>KV 缓存：bf16；此模型不支持 8 位。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
             <source>All experts ({whole}) fit in memory and run at {tier}-bit, whatever the quality setting.</source>
             <translation>全部专家（{whole}）都在内存中，以 {tier} 位运行，与质量设置无关。</translation>
         </message>
@@ -10803,6 +10813,11 @@
             <location filename="../../engine/session/card_session.py"></location>
             <source>The CPU computes attention: this model's kind of it can't run on the GPU.</source>
             <translation>由 CPU 计算注意力：此模型的注意力类型无法在 GPU 上运行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/card_session.py"></location>
+            <source>The CPU computes attention: the KV cache is 8-bit.</source>
+            <translation>由 CPU 计算注意力：KV 缓存为 8 位。</translation>
         </message>
         <message>
             <location filename="../../engine/session/card_session.py"></location>
@@ -12158,6 +12173,16 @@
             <location filename="../../engine/settings.py"></location>
             <source>bf16</source>
             <translation>bf16</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>KV cache</source>
+            <translation>KV 缓存</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Precision of the context's memory. 8-bit takes about half. Auto uses it where experts need the room.</source>
+            <translation>上下文内存的精度。8 位约占一半内存。“自动”在专家需要内存时使用它。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>

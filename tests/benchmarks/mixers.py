@@ -1,12 +1,13 @@
 """What one token costs in a layer that mixes tokens: native ops, torch's functions, and reading the bytes.
 
-    python -m tests.benchmarks.mixers [--mixer attention|mla|deltanet] [--threads N] [--json]
+    python -m tests.benchmarks.mixers [--mixer attention|kv8|mla|deltanet] [--threads N] [--json]
 
-attention: grouped queries of three models over keys and values in bf16. mla: absorbed attention of DeepSeek-V2-Lite's
-widths (rank 512, 64 rotary) over a bf16 cache, from the queries to the heads' outputs, the per-head matrices in bf16
-for both. deltanet: the step of Qwen3-Next between its projections, 16 key and 32 value heads of 128. Each at --lengths
-of context, where that matters. Every turn takes other layers, and all of them do not fit any cache; ours, torch's and
-the plain reading of as many bytes take turns.
+attention: grouped queries of three models over keys and values in bf16. kv8: the same with keys and values of 8 bits,
+beside our own kernel over bf16. mla: absorbed attention of DeepSeek-V2-Lite's widths (rank 512, 64 rotary) over a bf16
+cache, from the queries to the heads' outputs, the per-head matrices in bf16 for both. deltanet: the step of Qwen3-Next
+between its projections, 16 key and 32 value heads of 128. Each at --lengths of context, where that matters. Every turn
+takes other layers, and all of them do not fit any cache; ours, the other's and the plain reading of as many bytes take
+turns.
 
 By case: medians in microseconds per layer and token, `ratio` of torch's to ours, `gb_s` of ours, `of_roof` its share of
 the rate of plain reading, `best` the fastest turn of ours. `cached`: GB/s of the attention kernel over few rows, which
@@ -15,8 +16,9 @@ caches hold: what the multipliers allow as it uses them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle, islice
 from statistics import median
 
@@ -31,6 +33,7 @@ from engine.models.layers.conv import causal_conv
 from engine.models.layers.deltanet import delta_step
 from engine.models.layers.latent_cache import absorbed
 from engine.native import mixer_ops, op_graph
+from engine.native.kv_rows import pack_rows, row_width
 from engine.native.mixer_ops import Delta, Latent
 from engine.native.op_graph import STATES, GraphStep, KvRows, OpGraph
 from tests.benchmarks.common import arguments, conditions, emit, in_turns, several
@@ -52,23 +55,36 @@ class Layer:
     nbytes: int
 
 
-def attention(kernel: NativeKernel, heads: tuple[int, int, int], length: int, times: int = 0) -> list[Layer]:
-    """As many layers as no cache holds. times: one layer instead, attended to so often in a call."""
+def attention(
+    kernel: NativeKernel, heads: tuple[int, int, int], length: int, times: int = 0, packed: bool = False
+) -> list[Layer]:
+    """As many layers as no cache holds. times: one layer instead, attended to so often in a call.
+
+    packed: rows of 8 bits, beside ours of bf16.
+    """
     queries, out = torch.randn(heads[0], heads[2]), torch.empty(heads[0], heads[2])
     room, scale = torch.empty(op_graph.attend_room(heads[0], heads[2])), heads[2] ** -0.5
     graph = OpGraph([op_graph.attend(queries, out, room, 0, heads[1], scale)] * max(1, times))
-    nbytes = 4 * heads[1] * length * heads[2]
+    in_bf16 = 4 * heads[1] * length * heads[2]
+    nbytes = 2 * heads[1] * length * row_width(heads[2], torch.int8) if packed else in_bf16
 
     def layer() -> Layer:
         rows = torch.randn(2, heads[1], length, heads[2]).bfloat16()
-        tables, step = [KvRows([half], torch.bfloat16) for half in rows], GraphStep(1)
-        step.set(length - 1, [table.address for table in tables] + [0] * (STATES - 2))
 
-        def ours() -> object:
-            kernel.run_graph(graph, step)
-            return out, room, tables
+        def over(held: Sequence[Tensor]) -> Callable[[], object]:
+            tables, step = [KvRows([half], half.dtype) for half in held], GraphStep(1)
+            step.set(length - 1, [table.address for table in tables] + [0] * (STATES - 2))
 
-        return Layer(ours, lambda: attend_one(queries[None], [(rows[0], rows[1])], scale), max(1, times) * nbytes)
+            def run() -> object:
+                kernel.run_graph(graph, step)
+                return out, room, tables, held
+
+            return run
+
+        if packed:
+            return Layer(over([pack_rows(half) for half in rows]), over(list(rows)), max(1, times) * nbytes)
+        by_torch = partial(attend_one, queries[None], [(rows[0], rows[1])], scale)
+        return Layer(over(list(rows)), by_torch, max(1, times) * nbytes)
 
     return [layer() for _ in range(1 if times else max(4, -(-ALL_LAYERS // nbytes)))]
 
@@ -173,18 +189,18 @@ def cases(kernel: NativeKernel, mixer: str, lengths: list[int], repeats: int) ->
         return {f"{n} tokens": measure(kernel, [mla(kernel, n) for _ in range(8)], repeats) for n in lengths}
     rows = {}
     for heads in HEADS:
-        short = CACHED // (4 * heads[1] * heads[2])
-        cached = measure(kernel, attention(kernel, heads, short, AT_ONCE // CACHED), repeats)["gb_s"]
+        short, packed = CACHED // (4 * heads[1] * heads[2]), mixer == "kv8"
+        cached = measure(kernel, attention(kernel, heads, short, AT_ONCE // CACHED, packed), repeats)["gb_s"]
         for length in lengths:
             name = f"{heads[0]}, {heads[1]}, {heads[2]}; {length} tokens"
-            rows[name] = measure(kernel, attention(kernel, heads, length), repeats) | {"cached": cached}
+            rows[name] = measure(kernel, attention(kernel, heads, length, packed=packed), repeats) | {"cached": cached}
     return rows
 
 
 def main() -> None:
     """Command line."""
     parser = arguments(__doc__)
-    parser.add_argument("--mixer", choices=("attention", "mla", "deltanet"), default="attention")
+    parser.add_argument("--mixer", choices=("attention", "kv8", "mla", "deltanet"), default="attention")
     parser.add_argument("--lengths", type=several(int), default="1024,8192,32768", help="tokens of context")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--isa")

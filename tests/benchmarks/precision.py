@@ -2,7 +2,7 @@
 
 The precision dials, which mix precisions, have a table of their own: tests.benchmarks.dials.
 
-python -m tests.benchmarks.precision [--tokens N] [--only experts|activations|dense] [--json]
+python -m tests.benchmarks.precision [--tokens N] [--only experts|activations|dense|kv] [--json]
 """
 
 from __future__ import annotations
@@ -59,7 +59,16 @@ def _dense() -> Iterator[Case]:
     yield Case("dense", "int4, head and embedding int8", {**EXACT, "dense": "int4"}, {"head": "int8"})
 
 
-CASES = (*_experts(), *_activations(), *_dense())
+def _kv() -> Iterator[Case]:
+    for tier in ("8", "4"):
+        for kind in ("bf16", "int8"):
+            yield Case("kv", f"experts {tier} bits, keys and values {kind}", {**EXACT, "tier": tier, "kv_cache": kind})
+    yield Case("kv", "experts 8 bits, others and keys and values bf16", {**EXACT, "tier": "8", "dense": "bf16"})
+    chosen = {**EXACT, "tier": "8", "dense": "bf16", "kv_cache": "int8"}
+    yield Case("kv", "experts 8 bits, others bf16, keys and values int8", chosen)
+
+
+CASES = (*_experts(), *_activations(), *_dense(), *_kv())
 
 
 def reference_logits(windows: Sequence[Sequence[int]], dtype: torch.dtype) -> list[Tensor]:
@@ -117,7 +126,7 @@ def main() -> None:
     """Print the table."""
     parser = arguments(__doc__)
     parser.add_argument("--tokens", type=int, default=12_000)
-    parser.add_argument("--only", choices=("experts", "activations", "dense"))
+    parser.add_argument("--only", choices=("experts", "activations", "dense", "kv"))
     args = parser.parse_args()
     with own_home():
         emit(measure(args.tokens, args.only), args.json)

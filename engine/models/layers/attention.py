@@ -21,7 +21,7 @@ from engine.models.layers.latent_cache import SCORES_LIMIT
 from engine.models.layers.norms import build_norm, rms, rms_scale
 from engine.models.layers.position_range import PositionRange
 from engine.models.layers.rope import RopeTable
-from engine.models.layers.state import RecurrentState, RowsState
+from engine.models.layers.state import RecurrentState, RowsState, unpacked
 from engine.models.layers.weight_format import WeightFormat
 from engine.models.layers.weights import CheckpointWeights, Linear, fetch, load_linear, matrix, ordered
 from engine.models.spec import AttentionSpec, BlocksSpec, NormSpec
@@ -70,7 +70,8 @@ class Attention:
     def new_state(self, kv_dtype: torch.dtype) -> RowsState:
         """Empty keys and values, and what its indexer scores."""
         index = [] if self.blocks is None else [(1, self.blocks.spec.head_dim)]
-        return RowsState([(self.spec.kv_heads, self.spec.head_dim)] * 2 + index, kv_dtype)
+        dtype = kv_dtype if self.spec.packable else unpacked(kv_dtype)
+        return RowsState([(self.spec.kv_heads, self.spec.head_dim)] * 2 + index, dtype)
 
     def forward(self, x: Tensor, span: PositionRange, state: RowsState | RecurrentState) -> Tensor:
         """x: [T, H] float32, normed. Returns [T, H]."""
@@ -143,13 +144,14 @@ class Attention:
         state.append(*own, *([] if self.blocks is None else [self.blocks.keys(x, span)]))
         if self.blocks is not None and not self.blocks.sees_all(span.stop):
             return self.blocks.attend(x, q, state.views(), span, spec.scale)
-        past, seen = ([piece[:2] for piece in state.views(first, stop)] for stop in (span.start, span.stop))
         if span.length == 1:
-            return attend_one(q, seen, spec.scale, self.sinks)
+            return attend_one(q, [piece[:2] for piece in state.numbers(first, span.stop)], spec.scale, self.sinks)
         ahead = spec.whole_pictures and bool(span.pictures)
         if self._kernel is not None and not ahead:
+            seen = [piece[:2] for piece in state.views(first, span.stop)]
             return prefill_attention(self._kernel, q, seen, spec.scale, spec.window, self.sinks)
-        dtype = state.buffers[0].dtype
+        past = [piece[:2] for piece in state.numbers(first, span.start)]
+        dtype = unpacked(state.buffers[0].dtype)
         masked = ahead or (spec.window is not None and span.stop > spec.window)
         mask = span.window_mask(spec.window, dtype) if masked and spec.window is not None else None
         return attend_span(q, (own[0].to(dtype), own[1].to(dtype)), past, spec.scale, mask, self.sinks)

@@ -11,7 +11,7 @@ from engine.models.layers.linear import Linear
 from engine.models.layers.norms import build_norm, rms
 from engine.models.layers.position_range import PositionRange
 from engine.models.layers.rope import RopeTable, rope_table
-from engine.models.layers.state import ChunkedRows, CompressedState, LayerState
+from engine.models.layers.state import ChunkedRows, CompressedState, LayerState, unpacked
 from engine.models.layers.weight_format import WeightFormat
 from engine.models.layers.weights import CheckpointWeights, fetch, load_linear
 from engine.models.spec import CompressedSpec, EntriesSpec, NormSpec
@@ -91,7 +91,7 @@ class Compressed:
         """The rows of the window, those that are not compressed yet, and the entries: of keys, then of the indexer."""
         shapes = [(0, self.spec.head_dim), *((0, own.width) for own in self.compressors)]
         ratio = self.spec.compressed[0].ratio if self.spec.compressed else 1
-        return CompressedState(shapes, [own.spec.dim for own in self.compressors], ratio, kv_dtype)
+        return CompressedState(shapes, [own.spec.dim for own in self.compressors], ratio, unpacked(kv_dtype))
 
     def forward(self, x: Tensor, span: PositionRange, state: LayerState) -> Tensor:
         """x: [T, H] float32, normed. Returns [T, H] float32."""

@@ -12,7 +12,7 @@ from engine.models.layers.latent_cache import SCORES_LIMIT, absorbed, absorbed_i
 from engine.models.layers.linear import Linear
 from engine.models.layers.norms import Norm, build_norm
 from engine.models.layers.position_range import PositionRange
-from engine.models.layers.state import LayerState, RowsState
+from engine.models.layers.state import LayerState, RowsState, unpacked
 from engine.models.layers.weight_format import BITS, WeightFormat
 from engine.models.layers.weights import CheckpointWeights, fetch, load_linear, vector
 from engine.models.spec import IndexerSpec, MlaSpec, NormSpec
@@ -53,7 +53,7 @@ class Mla:
     def new_state(self, kv_dtype: torch.dtype) -> RowsState:
         """Empty cache: one row [kv_rank + rope_dim] a token, and what its indexer scores."""
         index = [] if self.indexer is None else [(1, self.indexer.spec.head_dim)]
-        return RowsState([(1, self.spec.kv_rank + self.spec.rope_dim), *index], kv_dtype)
+        return RowsState([(1, self.spec.kv_rank + self.spec.rope_dim), *index], unpacked(kv_dtype))
 
     def forward(self, x: Tensor, span: PositionRange, state: LayerState) -> Tensor:
         """x: [T, H] float32, normed. Returns [T, H] float32; adds T rows to `state`."""

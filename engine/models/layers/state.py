@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from engine.native.kv_rows import pack_rows, row_width, unpack_rows
 from engine.native.op_graph import STATES, KvRows
 
 FIRST_CHUNK = 256  # rows
@@ -20,15 +21,18 @@ SNAPSHOT_BYTES = 512 << 20  # and the most they may take together
 class ChunkedRows:
     """Rows [heads, length, dim] in chunks that are never moved; each doubles the capacity, up to LARGEST_CHUNK rows.
 
+    dtype: int8 is the format of native/kv_rows.py, in which a row is wider than its numbers.
+
     most: rows beyond which no room is made before it is needed, so that a sequence takes what was planned for it.
     """
 
     def __init__(self, heads: int, dim: int, dtype: torch.dtype = torch.float32) -> None:
         self.heads, self.dim, self.dtype = heads, dim, dtype
+        self.width = row_width(dim, dtype)  # elements of a row
         self.most = sys.maxsize
         self.length = 0
         self.capacity = 0
-        self._chunks: list[Tensor] = []  # each [heads, capacity_i, dim]
+        self._chunks: list[Tensor] = []  # each [heads, capacity_i, width]
         self._table: KvRows | None = None
 
     @property
@@ -39,10 +43,16 @@ class ChunkedRows:
     @property
     def written(self) -> int:
         """Bytes of the rows that are here."""
-        return self.heads * self.dim * self.dtype.itemsize * self.length
+        return self._row * self.length
+
+    @property
+    def _row(self) -> int:
+        return self.heads * self.width * self.dtype.itemsize
 
     def append(self, rows: Tensor) -> None:
         """Add rows [heads, T, dim] at the end, converted to this buffer's dtype."""
+        if self.dtype == torch.int8:
+            rows = pack_rows(rows)
         count = rows.shape[1]
         done = 0
         while done < count:
@@ -70,14 +80,14 @@ class ChunkedRows:
         """Bytes that are allocated once so many more rows are here."""
         missing = self.length + count - self.capacity
         capacity = self.capacity + (self._step(missing) if missing > 0 else 0)
-        return self.heads * self.dim * self.dtype.itemsize * capacity
+        return self._row * capacity
 
     def _step(self, wanted: int) -> int:
         return max(min(max(self.capacity, FIRST_CHUNK), LARGEST_CHUNK, self.most - self.capacity), wanted)
 
     def _grow(self, wanted: int) -> None:
         size = self._step(wanted)
-        self._chunks.append(torch.empty(self.heads, size, self.dim, dtype=self.dtype))
+        self._chunks.append(torch.empty(self.heads, size, self.width, dtype=self.dtype))
         self.capacity += size
         self._table = None
 
@@ -89,7 +99,7 @@ class ChunkedRows:
             self._table = None
 
     def views(self, start: int = 0, stop: int | None = None) -> list[Tensor]:
-        """Rows start to stop as views [heads, n_i, dim], in order, nothing copied."""
+        """Rows start to stop as views [heads, n_i, width], in order, nothing copied."""
         stop = self.length if stop is None else min(stop, self.length)
         found = []
         at = 0
@@ -99,6 +109,15 @@ class ChunkedRows:
                 found.append(chunk[:, low:high])
             at += chunk.shape[1]
         return found
+
+
+def unpacked(kv_dtype: torch.dtype) -> torch.dtype:
+    """The dtype of rows that are never held in 8 bits, in a sequence whose others are of this one."""
+    return torch.bfloat16 if kv_dtype == torch.int8 else kv_dtype
+
+
+def _as_numbers(buffer: ChunkedRows, rows: Tensor) -> Tensor:
+    return unpack_rows(rows, buffer.dim).bfloat16() if buffer.dtype == torch.int8 else rows
 
 
 class RowsState:
@@ -142,8 +161,12 @@ class RowsState:
             buffer.length += tokens
 
     def views(self, start: int = 0, stop: int | None = None) -> list[tuple[Tensor, ...]]:
-        """Tokens start to stop, piece by piece: one view [heads, n_i, dim] for each buffer."""
+        """Tokens start to stop, piece by piece: one view [heads, n_i, width] for each buffer."""
         return list(zip(*(buffer.views(start, stop) for buffer in self.buffers), strict=True))
+
+    def numbers(self, start: int = 0, stop: int | None = None) -> list[tuple[Tensor, ...]]:
+        """As `views`, of what torch computes with: rows of 8 bits become bf16 [heads, n_i, dim], copied."""
+        return [tuple(map(_as_numbers, self.buffers, piece)) for piece in self.views(start, stop)]
 
 
 class RecurrentState:
@@ -246,8 +269,8 @@ class SequenceState:
     Snapshots (only taken where a layer is recurrent) are bounded in number and bytes; the oldest leaves first.
     saved: of a model that counts the positions of a picture by its longer side: behind how many tokens, and how many
     positions fewer than tokens there are from there on.
-    most_tokens: see ChunkedRows.most. unchanged: for who has a copy of the rows and sets it: tokens whose rows are what
-    they were then, or that are new since.
+    kv_dtype: that was asked for (see Decoder). most_tokens: see ChunkedRows.most. unchanged: for who has a copy of the
+    rows and sets it: tokens whose rows are what they were then, or that are new since.
     """
 
     def __init__(
@@ -256,8 +279,10 @@ class SequenceState:
         max_snapshots: int = SNAPSHOTS,
         max_snapshot_bytes: int = SNAPSHOT_BYTES,
         most_tokens: int = sys.maxsize,
+        kv_dtype: torch.dtype = torch.float32,
     ) -> None:
         self.layers = tuple(layers)
+        self.kv_dtype = kv_dtype
         self.length = 0
         self.horizon = 0
         self.max_snapshots = max_snapshots

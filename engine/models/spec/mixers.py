@@ -148,6 +148,11 @@ class AttentionSpec:
         return self.value_dim or self.head_dim
 
     @property
+    def packable(self) -> bool:
+        """Whether its keys and values may be held in 8 bits: where native code goes over them as they are kept."""
+        return self.blocks is None and self.chunk is None and self.temperature is None and self.value_dim is None
+
+    @property
     def plain_values(self) -> bool:
         """Whether values are used as their projection is stored, neither widened nor scaled."""
         return self.value_dim is None and self.value_scale == 1.0

@@ -27,6 +27,7 @@ typedef struct {
     int32_t kv_heads, share, dim, padded, spans;
     int even_odd[2]; /* whether keys, and values, are taken in that order */
     int pairs;       /* whether both are multiplied two numbers at a time: see attend_pairs.h */
+    int packed;      /* whether both are of 8 bits: a block at a time becomes bf16 (pairs) or float32 */
     float scale;
 } attention;
 
@@ -39,14 +40,21 @@ static uint16_t *query_pairs(const attention *a, float *slot) {
     return (uint16_t *)(slot + 2LL * a->share * (a->padded + 1));
 }
 
+/* Rows as they lie in bf16: their own place, or `room` where they are of 8 bits. */
+UH_PAIRS static const uint8_t *as_pairs(const attention *a, const uint8_t *rows, int32_t n, uint16_t *room) {
+    if (!a->packed) return rows;
+    unpack_kv_pairs(rows, n, a->dim, room);
+    return (const uint8_t *)room;
+}
+
 /* A block of whole tiles in bf16, and what is read after it. */
-static void attend_pairs(const attention *a, const block *b, float *slot, weighing *s, const uint8_t *k, const uint8_t *v,
-                         int64_t next) {
-    const int64_t bytes = 2LL * a->dim;
+UH_PAIRS static void attend_pairs(const attention *a, const block *b, float *slot, weighing *s, const uint8_t *k,
+                                  const uint8_t *v, int64_t next, uint16_t *room) {
+    const int64_t bytes = uh_kv_row_bytes(a->keys->bits, a->dim);
     coming soon = fetched_in(v, b->rows * bytes, key_tiles(b));
-    weigh_key_pairs(b, query_pairs(a, slot), k, s, &soon);
+    weigh_key_pairs(b, query_pairs(a, slot), as_pairs(a, k, b->rows, room), s, &soon);
     soon = fetched_in(k + b->rows * bytes, next * bytes, value_tiles(b));
-    add_value_pairs(b, slot + (int64_t)a->share * a->padded, v, s, &soon);
+    add_value_pairs(b, slot + (int64_t)a->share * a->padded, as_pairs(a, v, b->rows, room), s, &soon);
 }
 #endif
 
@@ -54,9 +62,13 @@ static void attend_pairs(const attention *a, const block *b, float *slot, weighi
 UH_TARGET static void attend_rows(const attention *a, float *slot, weighing *s, const uint8_t *keys, const uint8_t *values,
                                   int64_t n) {
     float wide[BLOCK_FLOATS];
+#if defined(UH_WITH_AVX512)
+    uint16_t unpacked[BLOCK_FLOATS];
+#endif
     const int32_t step = BLOCK_FLOATS / a->padded / UH_ROWS * UH_ROWS;
     const int32_t most = uh_least(step, a->share < MANY_SHARE || a->pairs ? MOST_BLOCK_ROWS : FEW_BLOCK_ROWS);
-    const int64_t key_bytes = a->keys->bits / 8 * a->dim, value_bytes = a->values->bits / 8 * a->dim;
+    const int64_t key_bytes = uh_kv_row_bytes(a->keys->bits, a->dim);
+    const int64_t value_bytes = uh_kv_row_bytes(a->values->bits, a->dim);
     float *out = slot + (int64_t)a->share * a->padded;
     block b = {.queries = slot, .share = a->share, .padded = a->padded};
     for (int64_t at = 0; at < n; at += most) {
@@ -67,17 +79,21 @@ UH_TARGET static void attend_rows(const attention *a, float *slot, weighing *s, 
         const int64_t left = n - at - b.rows, next = left < most ? left : most;
 #if defined(UH_WITH_AVX512)
         if (a->pairs && key_lies) {
-            attend_pairs(a, &b, slot, s, k, v, next);
+            attend_pairs(a, &b, slot, s, k, v, next, unpacked);
             continue;
         }
+        if (a->pairs && a->packed) k = as_pairs(a, k, b.rows, unpacked);
 #endif
         if (!key_lies) {
-            widen(k, a->keys->bits, b.rows, a->dim, a->padded, a->even_odd[0], wide);
+            widen(k, a->even_odd[0] ? 16 : a->keys->bits, b.rows, a->dim, a->padded, a->even_odd[0], wide);
             memset(wide + (int64_t)b.rows * a->padded, 0, (size_t)(whole - b.rows) * (size_t)a->padded * sizeof(float));
             k = (const uint8_t *)wide;
         }
         coming soon = fetched_in(v, b.rows * value_bytes, key_tiles(&b));
         weigh_keys(&b, k, key_lies, s, &soon);
+#if defined(UH_WITH_AVX512)
+        if (a->pairs && a->packed) v = as_pairs(a, v, b.rows, unpacked);
+#endif
         if (!value_lies) {
             widen(v, a->values->bits, b.rows, a->dim, a->padded, 0, wide);
             v = (const uint8_t *)wide;
@@ -140,8 +156,8 @@ UH_TARGET static void attend_unit(void *argument, int32_t unit, int32_t lane) {
         const int64_t from = low > start ? low - start : 0, to = high - start < rows ? high - start : rows;
         if (from < to) {
             const int64_t row = head * rows + from;
-            attend_rows(a, slot, &s, a->keys->chunk[c].data + row * a->dim * (a->keys->bits / 8),
-                        a->values->chunk[c].data + row * a->dim * (a->values->bits / 8), to - from);
+            attend_rows(a, slot, &s, a->keys->chunk[c].data + row * uh_kv_row_bytes(a->keys->bits, a->dim),
+                        a->values->chunk[c].data + row * uh_kv_row_bytes(a->values->bits, a->dim), to - from);
         }
         start += rows;
     }
@@ -213,9 +229,11 @@ UH_TARGET static void ready_attention(const uh_context *context, const uh_op *op
     a->kv_heads = op->n[2], a->dim = op->n[3], a->scale = op->f[0];
     a->share = op->n[1] / a->kv_heads;
     a->padded = (a->dim + UH_LANES - 1) / UH_LANES * UH_LANES;
-    a->even_odd[0] = a->keys->bits == 16 && a->dim % (2 * UH_LANES) == 0;
-    a->even_odd[1] = a->values->bits == 16 && a->dim % (2 * UH_LANES) == 0;
-    a->pairs = context->pairs && a->even_odd[0] && a->even_odd[1];
+    a->packed = a->keys->bits == 8;
+    const int pairs = context->pairs && a->dim % UH_KV_GROUP == 0;
+    a->even_odd[0] = a->packed ? pairs : a->keys->bits == 16 && a->dim % (2 * UH_LANES) == 0;
+    a->even_odd[1] = a->packed ? pairs : a->values->bits == 16 && a->dim % (2 * UH_LANES) == 0;
+    a->pairs = pairs && a->even_odd[0] && a->even_odd[1];
     a->end = step->row[row].position + 1;
     a->first = window && a->end > window ? a->end - window : 0;
     const int64_t rows = a->end - a->first;

@@ -12,6 +12,7 @@
 
 #include "vectors.h"
 
+#include "kv_rows.h"
 #include "rows.h"
 
 enum {
@@ -60,20 +61,12 @@ UH_TARGET static void widen(const uint8_t *rows, int32_t bits, int32_t n, int32_
                             float *out) {
     for (int32_t r = 0; r < n; r++) {
         float *to = out + (int64_t)r * padded;
-        const int64_t at = (int64_t)r * dim;
         int32_t d = 0;
         if (in_order) {
             for (; d < dim; d += 2 * UH_LANES)
-                for (int w = 0; w < 2; w++) vf_store(to + d + w * UH_LANES, taken(rows + 2 * (at + d), w, 1));
-        } else if (bits == 16) {
-            const uint16_t *row = (const uint16_t *)rows + at;
-            for (; d + UH_LANES <= dim; d += UH_LANES) vf_store(to + d, vf_load_bf16(row + d));
-            for (; d < dim; d++) {
-                const uint32_t wide = (uint32_t)row[d] << 16;
-                memcpy(to + d, &wide, 4);
-            }
+                for (int w = 0; w < 2; w++) vf_store(to + d + w * UH_LANES, taken(rows + 2 * ((int64_t)r * dim + d), w, 1));
         } else {
-            memcpy(to, (const float *)rows + at, (size_t)dim * sizeof(float));
+            widen_kv_row(rows + r * uh_kv_row_bytes(bits, dim), bits, dim, to);
             d = dim;
         }
         for (; d < padded; d++) to[d] = 0.0f;

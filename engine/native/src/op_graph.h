@@ -61,7 +61,8 @@ static inline void *uh_place(const uh_op *op, int i, int32_t row) {
     return op->p[i] ? (char *)op->p[i] + (int64_t)row * op->stride[i] : op->p[i];
 }
 
-/* Rows [heads, rows of all chunks, dim] of one buffer, in chunks [heads, rows, dim]. bits: 16 (bf16) or 32 (float32). */
+/* Rows [heads, rows of all chunks, dim] of one buffer, in chunks [heads, rows, dim]. bits: 8 (kv_rows.h), 16 (bf16) or 32
+ * (float32). */
 typedef struct {
     int32_t chunks, bits;
     struct {

@@ -90,12 +90,15 @@ UH_TARGET static void append(const uh_kv_rows *rows, int64_t position, const flo
     int32_t c = 0;
     while (position >= rows->chunk[c].rows) position -= rows->chunk[c++].rows;
     for (int32_t head = 0; head < heads; head++, x += dim) {
-        const int64_t at = (head * rows->chunk[c].rows + position) * dim;
-        if (rows->bits == 16) {
-            uint16_t *to = (uint16_t *)rows->chunk[c].data + at;
+        const int64_t at = head * rows->chunk[c].rows + position;
+        uint8_t *row = rows->chunk[c].data + at * uh_kv_row_bytes(rows->bits, dim);
+        if (rows->bits == 8) {
+            pack_kv_row(x, dim, row);
+        } else if (rows->bits == 16) {
+            uint16_t *to = (uint16_t *)row;
             for (int32_t d = 0; d < dim; d++) to[d] = to_bf16(x[d]);
         } else {
-            memcpy((float *)rows->chunk[c].data + at, x, (size_t)dim * sizeof(float));
+            memcpy(row, x, (size_t)dim * sizeof(float));
         }
     }
 }

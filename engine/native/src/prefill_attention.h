@@ -7,12 +7,14 @@
 
 #include "activation.h"
 #include "context.h"
+#include "kv_rows.h"
 #include "rows.h"
 
 enum {
     KEYS = 64,                          /* in a block */
     QUERIES = 256,                      /* in a unit, unless more share a key head */
     AT_ONCE = UH_LANES == 16 ? 8 : 4,   /* queries: with two vectors of keys, their sums fit in registers */
+    MOST_UNPACKED_DIM = 256,            /* of a head of 8 bits whose block becomes bf16: 32 KiB on the stack */
     SERIAL_PRODUCTS = 1 << 18           /* below which waking others costs more than it brings */
 };
 
@@ -45,30 +47,37 @@ static room room_in(const attention *a, float *at) {
     return r;
 }
 
-UH_INLINE float widened(const void *rows, int32_t bits, int64_t at) {
-    if (bits == 32) return ((const float *)rows)[at];
-    const uint32_t wide = (uint32_t)((const uint16_t *)rows)[at] << 16;
-    float value;
-    memcpy(&value, &wide, 4);
-    return value;
+#if defined(UH_WITH_AVX512)
+/* n rows as they lie in bf16: their own place, or `room` where they are of 8 bits. */
+UH_PAIRS static const uint16_t *as_pairs(const attention *a, const uint8_t *rows, int32_t n, uint16_t *room) {
+    if (a->span->bits == 16) return (const uint16_t *)rows;
+    unpack_kv_pairs(rows, n, a->span->dim, room);
+    return room;
 }
+#endif
 
-/* A block of n keys, turned round, and of n values, filled up with zeros. */
+/* A block of n keys, turned round, and of n values, filled up with zeros. from: bytes before it, in keys as in values. */
 UH_TARGET static void take_block(const attention *a, const room *r, const uh_kv_piece *piece, int64_t from, int32_t n) {
     const int32_t dim = a->span->dim, bits = a->span->bits;
+    const int64_t bytes = uh_kv_row_bytes(bits, dim);
+    const uint8_t *keys = (const uint8_t *)piece->keys + from, *values = (const uint8_t *)piece->values + from;
 #if defined(UH_WITH_AVX512)
     if (a->pairs) {
-        turn_key_pairs((const uint16_t *)piece->keys + from, n, dim, a->padded, (uint32_t *)r->keys);
-        pair_values((const uint16_t *)piece->values + from, n, dim, a->padded, (uint32_t *)r->values);
+        uint16_t unpacked[KEYS * MOST_UNPACKED_DIM];
+        turn_key_pairs(as_pairs(a, keys, n, unpacked), n, dim, a->padded, (uint32_t *)r->keys);
+        pair_values(as_pairs(a, values, n, unpacked), n, dim, a->padded, (uint32_t *)r->values);
         return;
     }
 #endif
-    for (int32_t k = 0; k < KEYS; k++)
-        for (int32_t d = 0; d < dim; d++)
-            r->keys[d * KEYS + k] = k < n ? widened(piece->keys, bits, from + (int64_t)k * dim + d) : 0.0f;
-    for (int32_t k = 0; k < n; k++)
-        for (int32_t d = 0; d < a->padded; d++)
-            r->values[k * a->padded + d] = d < dim ? widened(piece->values, bits, from + (int64_t)k * dim + d) : 0.0f;
+    for (int32_t k = 0; k < n; k++) {
+        float *value = r->values + (int64_t)k * a->padded;
+        widen_kv_row(keys + k * bytes, bits, dim, value); /* a key, until it is turned round */
+        for (int32_t d = 0; d < dim; d++) r->keys[d * KEYS + k] = value[d];
+        widen_kv_row(values + k * bytes, bits, dim, value);
+        memset(value + dim, 0, (size_t)(a->padded - dim) * sizeof(float));
+    }
+    for (int32_t k = n; k < KEYS; k++)
+        for (int32_t d = 0; d < dim; d++) r->keys[d * KEYS + k] = 0.0f;
 }
 
 /* scores[i][k] = queries[i] . keys[k], for AT_ONCE queries. */
@@ -175,6 +184,9 @@ UH_TARGET static void finish(const attention *a, const room *r, int32_t head, in
     }
 }
 
+/* Whether rows of 8 bits become bf16. */
+static int can_unpack(int32_t dim) { return dim % UH_KV_GROUP == 0 && dim <= MOST_UNPACKED_DIM; }
+
 /* The first key that the token at this position sees; it is the last one. */
 static int64_t first_seen(const uh_prefill *s, int64_t position) {
     return s->window && position >= s->window ? position - s->window + 1 : 0;
@@ -229,7 +241,7 @@ UH_TARGET static void run_unit(void *argument, int32_t unit, int32_t lane) {
         const uh_kv_piece *piece = &s->piece[p];
         for (int64_t k = first > at ? first - at : 0; k < piece->rows && at + k < end; k += KEYS) {
             const int32_t n = piece->rows - k < KEYS ? (int32_t)(piece->rows - k) : KEYS;
-            take_block(a, &r, piece, head * piece->stride + k * s->dim, n);
+            take_block(a, &r, piece, head * piece->stride + k * uh_kv_row_bytes(s->bits, s->dim), n);
             meet(a, &r, token, rows, at + k, n);
         }
     }
@@ -238,7 +250,7 @@ UH_TARGET static void run_unit(void *argument, int32_t unit, int32_t lane) {
 
 UH_TARGET static int attend_many(uh_context *context, const uh_prefill *span) {
     attention a = {.context = context, .span = span, .share = span->heads / span->kv_heads};
-    a.pairs = context->pairs && span->bits == 16;
+    a.pairs = context->pairs && (span->bits == 16 || (span->bits == 8 && can_unpack(span->dim)));
     a.tokens = a.share < QUERIES ? QUERIES / a.share : 1;
     a.tokens = uh_least(a.tokens, span->tokens);
     a.parts = (span->tokens + a.tokens - 1) / a.tokens;

@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 24
+#define UH_ABI 25
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -102,7 +102,10 @@ UH_API void uh_close(uh_context *context);
 /* y = W x + bias. x [T, cols], y [T, rows]. 0: done; -1: out of memory. */
 UH_API int uh_linear(uh_context *context, const uh_matrix_view *view, const float *x, int32_t tokens, float *y);
 
-/* Keys and values of some tokens in a row, head by head: `rows` rows [dim] each, `stride` values from head to head. */
+/* x [rows, dim] to rows of 8 bits that follow one another: see kv_rows.h. */
+UH_API void uh_pack_kv_rows(const float *x, int64_t rows, int32_t dim, uint8_t *out);
+
+/* Keys and values of some tokens in a row, head by head: `rows` rows [dim] each, `stride` bytes from head to head. */
 typedef struct {
     const void *keys, *values;
     int64_t stride, rows;
@@ -133,7 +136,7 @@ typedef struct {
     float *out;      /* [tokens, heads, dim] */
     const uh_kv_piece *piece;
     int64_t q_stride, start, window;
-    int32_t pieces, bits; /* of keys and values: 16 (bf16) or 32 */
+    int32_t pieces, bits; /* of keys and values: 8 (kv_rows.h), 16 (bf16) or 32 */
     int32_t tokens, heads, kv_heads, dim;
     float scale;
 } uh_prefill;

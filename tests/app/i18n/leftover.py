@@ -6,7 +6,7 @@ import re
 
 # Names, units and what people type: the same in every language.
 NAMES = frozenset(
-    "Underhill CPU GPU CUDA GB MB GGUF JSON KL MoE T1 T2 UTF token tok torch safetensors config json Card avx2 "
+    "Underhill CPU GPU CUDA GB MB GGUF JSON KL KV MoE T1 T2 UTF token tok torch safetensors config json Card avx2 "
     "HF_TOKEN Linux GNOME Keyring KWallet underhill cli https http".split()
 )
 

@@ -16,6 +16,7 @@ from engine.kernels.native import NativeKernel
 from engine.models.layers.router import routing
 from engine.models.spec import RouterSpec
 from engine.native import op_graph
+from engine.native.kv_rows import BITS, pack_rows, row_width, unpack_rows
 from engine.native.op_graph import STATES, GraphStep, Heads, KvRows, Op, OpGraph
 from tests.engine.models.layers.router_by_hand import by_hand
 
@@ -89,11 +90,21 @@ def tables(*chunks: list[Tensor]) -> tuple[list[KvRows], list[int]]:
     return made, [table.address for table in made]
 
 
+def held_as(rows: Tensor, dtype: torch.dtype) -> Tensor:
+    return pack_rows(rows) if dtype == torch.int8 else rows.to(dtype)
+
+
+def numbers_of(held: Tensor, dim: int) -> Tensor:
+    """What rows of any kind hold."""
+    return unpack_rows(held, dim) if held.dtype == torch.int8 else held
+
+
 def cut(rows: Tensor, sizes: tuple[int, ...]) -> list[Tensor]:
     """Rows [heads, n, dim] as chunks of these sizes, the last with what is left and room beyond, of NaN."""
     ends = [min(sum(sizes[: i + 1]), rows.shape[1]) for i in range(len(sizes))] + [rows.shape[1]]
     pieces = [rows[:, a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True) if a < b]
-    pieces[-1] = torch.cat((pieces[-1], torch.full_like(pieces[-1], float("nan"))), 1)
+    nan = -1 if rows.dtype == torch.int8 else float("nan")  # of 8 bits: a scale whose bits are all ones
+    pieces[-1] = torch.cat((pieces[-1], torch.full_like(pieces[-1], nan)), 1)
     return [piece.contiguous() for piece in pieces]
 
 
@@ -101,15 +112,14 @@ def cut(rows: Tensor, sizes: tuple[int, ...]) -> list[Tensor]:
 @given(
     kv_heads=st.integers(1, 3), share=st.sampled_from([1, 2, 4, 7, 8]), dim=st.sampled_from([4, 20, 64, 128, 320]),
     length=st.sampled_from([1, 2, 63, 65, 300, 1100]), window=st.sampled_from([None, 1, 6, 100, 5000]),
-    sinks=st.booleans(), half=st.booleans(), sizes=st.sampled_from([(), (1,), (7, 50), (256, 256)]),
+    sinks=st.booleans(), dtype=st.sampled_from(list(BITS)), sizes=st.sampled_from([(), (1,), (7, 50), (256, 256)]),
 )  # fmt: skip
 def test_attention(
     make_kernel: MakeKernel, kv_heads: int, share: int, dim: int, length: int, window: int | None, sinks: bool,
-    half: bool, sizes: tuple[int, ...],
+    dtype: torch.dtype, sizes: tuple[int, ...],
 ) -> None:  # fmt: skip
-    dtype = torch.bfloat16 if half else torch.float32
     heads = kv_heads * share
-    k, v = (noise(kv_heads, length, dim, seed=s).to(dtype) for s in (1, 2))
+    k, v = (held_as(noise(kv_heads, length, dim, seed=s), dtype) for s in (1, 2))
     q, extra, out = noise(heads, dim) * 3, noise(heads, seed=3), torch.empty(heads, dim)
     owners = cut(k, sizes), cut(v, sizes)
     kept, states = tables(*owners)
@@ -118,7 +128,7 @@ def test_attention(
     run_ops(make_kernel(), op, position=length - 1, states=states)
     assert kept
     seen = slice(max(0, length - window) if window else 0, length)
-    keys, values = (rows[:, seen].double().repeat_interleave(share, 0) for rows in (k, v))
+    keys, values = (numbers_of(rows, dim)[:, seen].double().repeat_interleave(share, 0) for rows in (k, v))
     scores = torch.einsum("hd,hnd->hn", q.double(), keys) * dim**-0.5
     scores = torch.cat((scores, extra.double()[:, None]), 1) if sinks else scores
     weights = scores.softmax(1)[:, : keys.shape[1]]
@@ -129,15 +139,16 @@ def test_attention(
 @given(
     kv_heads=st.integers(1, 3), share=st.sampled_from([1, 2, 3, 7, 8]), dim=st.sampled_from([32, 64, 96, 128, 256]),
     length=st.sampled_from([15, 16, 64, 65, 300, 1100]), window=st.sampled_from([None, 100]), sinks=st.booleans(),
-    sizes=st.sampled_from([(), (7, 50), (256, 256)]),
+    packed=st.booleans(), sizes=st.sampled_from([(), (7, 50), (256, 256)]),
 )  # fmt: skip
 def test_attention_with_queries_and_weights_in_bf16(
     make_kernel: MakeKernel, kv_heads: int, share: int, dim: int, length: int, window: int | None, sinks: bool,
-    sizes: tuple[int, ...],
+    packed: bool, sizes: tuple[int, ...],
 ) -> None:  # fmt: skip
-    """As far off as rounding queries and weights to 8 bits of fraction may bring it, and no more."""
+    """As far off as rounding queries and weights, and what rows of 8 bits hold, to bf16 may bring it, and no more."""
     heads = kv_heads * share
-    k, v = (noise(kv_heads, length, dim, seed=s).bfloat16() for s in (1, 2))
+    dtype = torch.int8 if packed else torch.bfloat16
+    k, v = (held_as(noise(kv_heads, length, dim, seed=s), dtype) for s in (1, 2))
     q, extra, out = noise(heads, dim) * 3, noise(heads, seed=3), torch.empty(heads, dim)
     owners = cut(k, sizes), cut(v, sizes)
     kept, states = tables(*owners)
@@ -154,15 +165,16 @@ def test_attention_with_queries_and_weights_in_bf16(
     run_ops(make_kernel(exact=False), op, position=length - 1, states=states)
     assert kept
     seen = slice(max(0, length - window) if window else 0, length)
-    keys, values = (rows[:, seen].double().repeat_interleave(share, 0) for rows in (k, v))
+    keys, values = (numbers_of(rows, dim)[:, seen].double().repeat_interleave(share, 0) for rows in (k, v))
 
-    def attended(queries: Tensor) -> Tensor:
+    def attended(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         scores = torch.einsum("hd,hnd->hn", queries, keys) * dim**-0.5
         scores = torch.cat((scores, extra.double()[:, None]), 1) if sinks else scores
         return torch.einsum("hn,hnd->hd", scores.softmax(1)[:, : keys.shape[1]], values)
 
-    wanted = attended(q.double())
-    rounded = attended((q * dim**-0.5).bfloat16().double() * dim**0.5)  # what the queries' rounding alone does
+    wanted = attended(q.double(), keys, values)
+    near = (q * dim**-0.5).bfloat16().double() * dim**0.5  # the weights' own rounding is what is allowed beside it
+    rounded = attended(near, keys.bfloat16().double(), values.bfloat16().double())
     size = wanted.abs().max()
     assert (out - wanted).abs().max() <= (rounded - wanted).abs().max() + 2**-8 * size
 
@@ -306,6 +318,22 @@ def test_bf16_rows_round_like_torch(make_kernel: MakeKernel) -> None:
     assert torch.equal(keys[0, 0, :62], rows[1, :62].bfloat16())
     assert keys[0, 0, 62].isnan()
     assert keys[0, 0, 63].isinf()
+
+
+@pytest.mark.parametrize("dim", [64, 40])
+def test_rows_of_8_bits_are_those_of_prompts(make_kernel: MakeKernel, dim: int) -> None:
+    """To the last bit: a token read alone leaves what it would leave in a prompt."""
+    rows = (
+        torch.cat((noise(dim - 2), torch.zeros(1), torch.tensor([1e4])))[None] * torch.tensor([[1], [2], [3]])
+    ).contiguous()
+    keys, values = (torch.zeros(1, 1, row_width(dim, torch.int8), dtype=torch.int8) for _ in range(2))
+    kept, states = tables([keys], [values])
+    run_ops(
+        make_kernel(), op_graph.heads(Heads(heads=1, kv_heads=1, dim=dim), rows.view(-1), rows[2], 0), states=states
+    )
+    assert kept
+    assert torch.equal(keys[0, 0], pack_rows(rows[1]))
+    assert torch.equal(values[0, 0], pack_rows(rows[2]))
 
 
 @pytest.mark.parametrize("name", ["softmax", "sigmoid", "sparsemixer", "sqrtsoftplus", "topk_softmax"])

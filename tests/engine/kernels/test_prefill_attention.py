@@ -12,7 +12,8 @@ from torch import Tensor
 
 from engine.kernels.native import NativeKernel
 from engine.kernels.prefill_attention import prefill_attention
-from engine.models.layers.state import RowsState
+from engine.models.layers.state import RowsState, unpacked
+from engine.native.kv_rows import BITS, pack_rows, unpack_rows
 
 ROUNDED = 8e-3  # relative: a number of bf16 is up to 4e-3 off, and both sides of a product are rounded
 MakeKernel = Callable[..., NativeKernel]
@@ -47,23 +48,25 @@ def state_of(k: Tensor, v: Tensor, dtype: torch.dtype, first: int) -> RowsState:
 @given(
     tokens=st.integers(2, 90), past=st.integers(0, 300), kv_heads=st.integers(1, 3), share=st.integers(1, 9),
     dim=st.sampled_from([1, 8, 24, 64, 128]), window=st.sampled_from([None, None, 1, 40, 1000]), sunk=st.booleans(),
-    bf16=st.booleans(), exact=st.booleans(), seed=st.integers(0, 99),
+    dtype=st.sampled_from(list(BITS)), exact=st.booleans(), seed=st.integers(0, 99),
 )  # fmt: skip
 def test_softmax_of_every_token_over_what_it_sees(
     make_kernel: MakeKernel, tokens: int, past: int, kv_heads: int, share: int, dim: int, window: int | None,
-    sunk: bool, bf16: bool, exact: bool, seed: int,
+    sunk: bool, dtype: torch.dtype, exact: bool, seed: int,
 ) -> None:  # fmt: skip
     torch.manual_seed(seed)
     rows = torch.randn(tokens, kv_heads * share + 2, dim)  # as a slice of a wider projection
-    q, dtype = rows[:, : kv_heads * share], torch.bfloat16 if bf16 else torch.float32
-    k, v = (torch.randn(kv_heads, past + tokens, dim).to(dtype) for _ in range(2))
+    q = rows[:, : kv_heads * share]
+    k, v = (torch.randn(kv_heads, past + tokens, dim).to(unpacked(dtype)) for _ in range(2))
     sinks = torch.randn(kv_heads * share) * 3 if sunk else None
     first = 0 if window is None else max(0, past - window + 1)
     pieces = state_of(k, v, dtype, past).views(first)
     ours = prefill_attention(make_kernel(2, exact), q, pieces, dim**-0.5, window, sinks)
+    if dtype == torch.int8:
+        k, v = (unpack_rows(pack_rows(held), dim) for held in (k, v))
     oracle = written_out(q, k, v, dim**-0.5, window, sinks)
     # Where activations are rounded and the processor has pairs of bf16, queries and weights become bf16.
-    allowed = ROUNDED if bf16 and not exact else 1e-5
+    allowed = ROUNDED if dtype != torch.float32 and not exact else 1e-5
     assert (ours - oracle).norm() <= allowed * oracle.norm() + 1e-6
 
 
@@ -81,8 +84,9 @@ def test_pairs_take_neighbouring_numbers_and_keys(make_kernel: MakeKernel, dim: 
 @pytest.mark.parametrize("exact", [True, False])
 def test_same_bits_for_any_number_of_threads(make_kernel: MakeKernel, exact: bool) -> None:
     q, k, v = torch.randn(300, 8, 64), torch.randn(2, 300, 64).bfloat16(), torch.randn(2, 300, 64).bfloat16()
-    alone = prefill_attention(make_kernel(1, exact), q, [(k, v)], 0.1)
-    assert torch.equal(prefill_attention(make_kernel(3, exact), q, [(k, v)], 0.1), alone)
+    for piece in ((k, v), (pack_rows(k), pack_rows(v))):
+        alone = prefill_attention(make_kernel(1, exact), q, [piece], 0.1)
+        assert torch.equal(prefill_attention(make_kernel(3, exact), q, [piece], 0.1), alone)
 
 
 @pytest.mark.parametrize(("exact", "dtype"), [(True, torch.float32), (False, torch.float32), (False, torch.bfloat16)])

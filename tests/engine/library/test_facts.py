@@ -117,6 +117,19 @@ def test_a_sequence_takes_what_the_planner_is_told(store: Store) -> None:
     assert state.nbytes - recurrent == 256 * facts.per_token("f32")
 
 
+def test_a_sequence_with_rows_of_8_bits_takes_what_the_planner_is_told(store: Store) -> None:
+    spec = spec_of(store)
+    assert spec is not None
+    facts = model_facts(store, card(store.path), spec).with_packed_kv()
+    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), F32, torch.int8)
+    state = decoder.new_state()
+    recurrent = state.nbytes
+    for layer in state.rows:
+        for buffer in layer.buffers:
+            buffer.append(torch.zeros(buffer.heads, 256, buffer.dim))
+    assert state.nbytes - recurrent == 256 * facts.per_token("bf16")
+
+
 def test_experts_that_are_not_those_of_the_config_are_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     name = next(n for n in ("n_routed_experts", "num_experts") if n in store.config)
     changed = {**store.config, name: store.config[name] + 4}

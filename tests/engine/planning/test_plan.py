@@ -292,3 +292,36 @@ def test_where_only_one_way_of_reading_was_measured_it_is_past_the_file_cache() 
     machine = dataclasses.replace(laptop(16), disk_points=(DiskPoint(5 << 19, 4, False, 1e9),))
     assert make_plan(machine, thirty_b(), DEFAULTS).direct
     assert make_plan(laptop(16), thirty_b(), DEFAULTS).direct
+
+
+def test_keys_and_values_are_of_8_bits_by_themselves_where_experts_need_the_room() -> None:
+    model = dataclasses.replace(native(thirty_b()), packed_kv_bytes=2 * 48 * 4 * 136)
+    small, large = (make_plan(laptop(64), model, with_settings(memory_gb=gb)) for gb in (16.0, 60.0))
+    assert (small.packed, small.row_bytes) == (True, model.packed_kv_bytes)
+    assert (large.packed, large.row_bytes) == (False, model.kv_bytes)
+    assert any("8-bit, to leave memory" in str(s) for s in small.sentences)
+    plain = make_plan(laptop(64), model, with_settings(memory_gb=16.0, kv_cache="bf16"))
+    assert not plain.packed
+    assert small.context > plain.context or small.cache_bytes > plain.cache_bytes
+    assert make_plan(laptop(64), model, with_settings(memory_gb=60.0, kv_cache="int8")).packed
+
+
+def test_exact_never_has_keys_and_values_of_8_bits_unless_they_are_asked_for() -> None:
+    model = dataclasses.replace(native(thirty_b()), packed_kv_bytes=2 * 48 * 4 * 136)
+    exact = with_settings(memory_gb=16.0, dial="exact")
+    assert not make_plan(laptop(64), model, exact).packed
+    assert make_plan(laptop(64), model, {**exact, "kv_cache": "int8"}).packed
+    small = make_plan(laptop(64), model, with_settings(memory_gb=16.0))
+    opened = Opened(small.dense, small.context, 5000, 5000 * small.row_bytes, packed=True)
+    assert make_plan(
+        laptop(64), model, with_settings(memory_gb=60.0), opened=opened
+    ).packed  # and not read again for it
+    turned = make_plan(laptop(64), model, exact, opened=opened)
+    assert (turned.packed, turned.row_bytes) == (False, model.kv_bytes)
+    assert total(turned, model) <= 16 * GB
+
+
+def test_what_cannot_be_of_8_bits_stays_and_says_so() -> None:
+    plan = make_plan(laptop(64), native(thirty_b()), with_settings(kv_cache="int8"))
+    assert not plan.packed
+    assert any("can't be 8-bit" in str(s) for s in plan.sentences)

@@ -7,6 +7,7 @@ import torch
 
 from engine.models.layers import state as module
 from engine.models.layers.state import ChunkedRows, RecurrentState, RowsState, SequenceState
+from engine.native.kv_rows import pack_rows, unpack_rows
 
 
 @pytest.fixture(autouse=True)
@@ -195,3 +196,31 @@ def test_horizon_is_forgotten_with_the_tokens() -> None:
     assert state.horizon == 7
     state.rollback(0)
     assert state.horizon == 0
+
+
+def test_rows_of_8_bits_are_as_near_as_their_groups_scales_allow() -> None:
+    data = rows(30, dim=40) * torch.logspace(-3, 3, 30)[:, None]
+    state = RowsState([(2, 40), (2, 40)], torch.int8)
+    for at in range(0, 30, 7):
+        state.append(data[:, at : at + 7], -data[:, at : at + 7])
+    assert state.nbytes == 2 * 2 * state.buffers[0].capacity * 44
+    keys, values = (torch.cat(own, 1) for own in zip(*state.numbers(), strict=True))
+    assert torch.equal(values, -keys)
+    for group in (slice(0, 32), slice(32, 40)):
+        most = data[..., group].abs().amax(-1, keepdim=True)
+        # half a step, whose scale is rounded up to bf16, and bf16's own rounding of what comes out
+        assert ((keys[..., group] - data[..., group]).abs() <= most * (0.5 / 127 * (1 + 2**-7) + 2**-8)).all()
+
+
+def test_packed_rows_take_zeros_tiny_numbers_and_what_is_not_finite() -> None:
+    x = torch.randn(5, 64)
+    x[0] = 0
+    x[1] = 1e-38
+    x[2, 3], x[3, 40], x[4, 0] = float("nan"), float("inf"), 3e38
+    found = unpack_rows(pack_rows(x), 64)
+    assert (found[:2] == 0).all()
+    assert found[2, :32].isnan().all()
+    assert found[3, 32:].isnan().all()
+    assert found[2, 32:].isfinite().all()
+    assert found[3, :32].isfinite().all()
+    assert found[4, 0] == pytest.approx(3e38, rel=0.01)
