@@ -1,18 +1,21 @@
 """How many tokens a second beside llama.cpp, on the same weights at about the same bits, all in memory?
 
-    python -m tests.benchmarks.decode --shape olmoe|qwen3|mixtral --tier 8|4|2 [--prompt 512|--rows 1,2,4,8,16] [--json]
+    python -m tests.benchmarks.decode --shape olmoe|qwen3|mixtral --tier 8|4|2
+                                      [--prompt 512|--behind 8192|--rows 1,2,4,8,16] [--json]
 
 Both are fed the same tokens one at a time and take turns; the roof is measured in between. --prompt: they read prompts
-of so many tokens instead, each the start of a new sequence. --rows: so many tokens in one pass, going on in one
-sequence; the floor counts the other weights once, and once each expert that one of the tokens chose. Figures are
-medians over turns but the first. The first run builds the peer and the models. `floor` is the seconds that reading a
-token's bytes takes at the roof, or, of a prompt, reading every weight once: far from what a long one is bound by.
+of so many tokens instead, each the start of a new sequence. --behind: single tokens behind a prompt of so many, whose
+keys and values count in the bytes that must be read. --rows: so many tokens in one pass, going on in one sequence; the
+floor counts the other weights once, and once each expert that one of the tokens chose. Figures are medians over turns
+but the first. The first run builds the peer and the models. `floor` is the seconds that reading a token's bytes takes
+at the roof, or, of a prompt, reading every weight once: far from what a long one is bound by.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from itertools import product
 from statistics import median
 from typing import Any
 
@@ -28,26 +31,29 @@ from tests.random_models.tokens import stream
 CONTEXT = 2048
 PROMPT = 512  # tokens that warm up
 TRIAL = 16  # tokens with which the peer's variants are compared
+AT_ONCE = 512, 2048  # tokens of a long prompt that the peer computes together: its default, and four times that
+TRIAL_PROMPT = 1024  # tokens of a long prompt with which its variants are compared
 STEPS = 4  # passes of each size in a turn
 
 
 def best_peer(
-    rival: Rival, threads: int, context: int, seconds: Callable[[Peer], float], trials: int
+    rival: Rival, threads: int, context: int, seconds: Callable[[Peer], float], trials: int, *, prompts: bool = False
 ) -> tuple[Peer, dict[str, float]]:
     """The variant, of each file repacked and as stored, that `seconds` says is the fastest, open; and what it says of
-    each. One is open at a time, or two.
+    each. One is open at a time, or two. prompts: with and without flash attention and by two sizes of batch, too.
     """
     found: dict[str, float] = {}
     best: Peer | None = None
-    for path in rival.files.values():
-        for repack in (True, False):
-            peer = Peer(rival.python, path, threads, context, repack=repack)
-            seconds(peer)  # the first time reads the file
-            found[peer.name] = min(seconds(peer) for _ in range(trials))
-            if best is None or found[peer.name] < found[best.name]:
-                best, peer = peer, best
-            if peer is not None:
-                peer.close()
+    for path, repack, flash, at_once in product(
+        rival.files.values(), (True, False), (True, False) if prompts else (True,), AT_ONCE if prompts else (0,)
+    ):
+        peer = Peer(rival.python, path, threads, context, repack=repack, flash=flash, at_once=at_once)
+        seconds(peer)  # the first time reads the file
+        found[peer.name] = min(seconds(peer) for _ in range(trials))
+        if best is None or found[peer.name] < found[best.name]:
+            best, peer = peer, best
+        if peer is not None:
+            peer.close()
     assert best is not None
     return best, found
 
@@ -80,19 +86,19 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     """All figures."""
     shape, length, prompts = SHAPES[args.shape], args.prompt or args.segment, args.prompt > 0
     model, rival = prepare_pair(shape, args.tier, args.folder, args.kinds or KINDS[args.tier], top=8)
-    warm = args.prompt or PROMPT
+    warm = args.prompt or args.behind or PROMPT
     count = sum(args.rows) * STEPS if args.rows else length
     tokens = stream(args.stream, shape.vocabulary, warm + (args.repeats + 1) * count)
     first, segments = tokens[:warm], [tokens[at : at + length] for at in range(warm, len(tokens), length)]
-    quiet = Quiet(args.patience)
+    quiet, long = Quiet(args.patience), warm > TRIAL_PROMPT
 
     def trial(peer: Peer) -> float:
         peer.clear()
         quiet.wait()
-        return peer.prefill(first) if prompts else peer.decode(first[:TRIAL])
+        return peer.prefill(first[:TRIAL_PROMPT]) if long or prompts else peer.decode(first[:TRIAL])
 
-    context = 2 * args.prompt or CONTEXT
-    peer, variants = best_peer(rival, args.threads, context, trial, 1 if prompts else 3)
+    context = 2 * args.prompt or args.behind + CONTEXT
+    peer, variants = best_peer(rival, args.threads, context, trial, 1 if prompts or long else 3, prompts=long)
     chosen = {"dial": "exact", "tier": str(args.tier), "dense": args.dense or PREFERRED[args.tier]}
     ours = OursAlone(model.store, shape, {**chosen, "threads": args.threads, "context_length": context})
     if not ours.about["all_in_memory"]:
@@ -109,6 +115,8 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
             ours.prompt(first)
             known = conditions(args, isa=roof.isa, dense=ours.about["dense"], others=quiet.others)
             return {"rows": rows(args, ours, peer, roof, tokens[warm:]), "peer_best": peer.name, "conditions": known}
+        if args.behind:
+            prompts_read = {"ours": ours.prompt(first), "peer": peer.prefill(first)}
         with busy(args.busy):
             for segment in segments:
                 if not args.busy:
@@ -121,9 +129,11 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         ours.close()
         peer.close()
         roof.close()
+    tried = min(warm, TRIAL_PROMPT) if long or prompts else TRIAL
     a, b, r = median(mine[1:]), median(theirs[1:]), median(roofs)
     experts = shape.layers * (shape.experts if prompts else shape.top_k)
-    need = ours.about["dense_bytes"] + experts * ours.about["expert_bytes"]
+    seen = (args.behind + len(mine) * length / 2) * ours.about["row_bytes"] if args.behind else 0
+    need = ours.about["dense_bytes"] + experts * ours.about["expert_bytes"] + seen
     found = {
         "ours": round(1 / a, 2),
         "peer": round(1 / b, 2),
@@ -132,11 +142,13 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         "roof": round(r / 1e9, 2),
         "seconds": {"ours": milliseconds(mine[1:]), "peer": milliseconds(theirs[1:])},
         "peer_best": peer.name,
-        "peer_variants": {name: round((warm if prompts else TRIAL) / s, 2) for name, s in variants.items()},
+        "peer_variants": {name: round(tried / s, 2) for name, s in variants.items()},
         "conditions": conditions(args, isa=roof.isa, dense=ours.about["dense"], others=quiet.others),
     }
     if prompts:
         return found
+    if args.behind:
+        found["prompt_seconds"] = prompts_read
     return found | {
         "gb_s": round(need / a / 1e9, 2),
         "of_roof": round(need / a / r, 3),
@@ -152,6 +164,7 @@ def main() -> None:
     """Print the figures."""
     parser = arguments(__doc__, "shape", "tier", "threads", "stream", "patience", "folder")
     parser.add_argument("--prompt", type=int, default=0, help="read prompts of so many tokens, instead of one by one")
+    parser.add_argument("--behind", type=int, default=0, help="read single tokens behind a prompt of so many")
     parser.add_argument("--rows", type=several(int), help="tokens in one pass, instead of one: such as 1,2,4,8,16")
     parser.add_argument("--kinds", type=several(str), help="the peer's types to choose the fastest of")
     parser.add_argument("--dense", help="how ours holds its other weights; by default as the tier, at least 4 bits")

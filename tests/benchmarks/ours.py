@@ -146,6 +146,7 @@ class Model:
             "expert_bytes": self._expert_bytes[str(plan.tier)],
             "dense_bytes": self._dense_bytes,
             "cache_bytes": plan.cache_bytes,
+            "row_bytes": plan.row_bytes,
             "cache_share": plan.cache_bytes / store.expert_bytes(plan.tier),
             "context": self._session.context.limit,
             "chunk": plan.chunk,

@@ -30,11 +30,17 @@ class Peer(Child):
 
     def __init__(
         self, python: Path, model: Path, threads: int, context: int, *, repack: bool, group: Group | None = None,
-        slots: int = 1,
+        slots: int = 1, flash: bool = True, at_once: int = 0,
     ) -> None:  # fmt: skip
-        """context: tokens, of all slots together. slots: sequences at once."""
+        """context: tokens, of all slots together. slots: sequences at once. flash: its flash attention, by default on.
+        at_once: tokens of a prompt that it computes together, 0: all."""
         self.name = f"{model.stem}, {'repacked' if repack else 'as stored'}"
-        arguments = {"model": str(model), "threads": threads, "context": context, "repack": repack, "slots": slots}
+        self.name += "" if flash else ", no flash attention"
+        self.name += f", {at_once} tokens at once" if at_once else ""
+        arguments = {
+            "model": str(model), "threads": threads, "context": context, "repack": repack, "slots": slots,
+            "flash": flash, "at_once": at_once,
+        }  # fmt: skip
         command = [str(python), "-m", SERVER, json.dumps(arguments)]
         if group is not None:
             command = group.command(*command)

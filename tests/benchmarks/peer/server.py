@@ -17,7 +17,9 @@ from tests.benchmarks.pipe import serve
 class Model:
     """One model and one sequence, or so many slots."""
 
-    def __init__(self, model: str, threads: int, context: int, repack: bool, slots: int = 1) -> None:
+    def __init__(
+        self, model: str, threads: int, context: int, repack: bool, slots: int = 1, flash: bool = True, at_once: int = 0
+    ) -> None:
         llama.llama_backend_init()
         params = llama.llama_model_default_params()
         params.use_extra_bufts = repack
@@ -26,7 +28,9 @@ class Model:
         if not self._model:
             raise SystemExit(f"llama.cpp cannot load {model}")
         settings = llama.llama_context_default_params()
-        settings.n_ctx = settings.n_batch = settings.n_ubatch = context
+        settings.n_ctx = settings.n_batch = context
+        settings.n_ubatch = at_once or context
+        settings.flash_attn_type = int(flash)  # LLAMA_FLASH_ATTN_TYPE_DISABLED, _ENABLED
         settings.n_threads = settings.n_threads_batch = threads
         settings.n_seq_max = slots
         settings.no_perf = True
