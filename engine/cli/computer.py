@@ -27,6 +27,7 @@ from engine.native.library import default_threads, isas, kernels_in_use
 from engine.planning import offload
 from engine.planning.facts import ModelFacts
 from engine.planning.plan import dial_of
+from engine.service.model_records import ModelRecords
 from engine.store.reader import Store
 
 PARTS = {  # of what is taken; they add up to it
@@ -85,6 +86,7 @@ def _computer() -> dict[str, Any]:
         "ram_limit": memory.limit,
         "ram_free": memory.available,
         "gpus": [asdict(gpu) for gpu in graphics.gpus()],
+        "split": None if (split := ModelRecords().split) is None else split.to_json(),
         "library": str(library.home()),
     }
 
@@ -95,6 +97,11 @@ def _print_computer(c: dict[str, Any]) -> None:
     print(f"{c['cores']} cores; {gb(c['ram_free'])} of {gb(c['ram_limit'])} memory free")
     for gpu in c["gpus"]:
         print(f"{gpu['name']}: {gb(gpu['free'])} of {gb(gpu['total'])} free")
+    if c["split"] is not None:
+        print(
+            f"Open models that are not in use keep up to {100 * c['split']['share']:.0f} % of the memory for models, "
+            "by how models were used here"
+        )
     print(f"Models folder: {c['library']}")
 
 

@@ -107,6 +107,7 @@ class AnswerBatch:
         """
         self._context, self._passed, self._interruptible = context, passed, interruptible
         self._drafting, self._costs = drafting, DraftCosts()
+        self.pass_costs = DraftCosts()  # by answers that are fed a token in one pass
         self.running: list[BatchedAnswer] = []
         self._rest_until = 0.0  # no further chunk of a prompt that was begun is read before that
 
@@ -196,8 +197,10 @@ class AnswerBatch:
             return
         start = time.perf_counter()
         found = context.step_all([(one.sequence, one.answer.token_ids[-1]) for one in fed])
+        taken = time.perf_counter() - start
+        self.pass_costs.took(len(fed), taken)
         if len(self.running) == 1:
-            self._costs.took(1, time.perf_counter() - start)
+            self._costs.took(1, taken)
         self._passed(fed, len(fed))
         for one, logits in zip(fed, found, strict=True):
             if isinstance(logits, Exception):

@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 import weakref
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -18,13 +17,13 @@ from typing import IO, Any
 import engine
 from engine import windows
 from engine.sandbox import frames
+from engine.sandbox.watchdog import POLL, Watchdog
 
 _log = logging.getLogger(__name__)
 
 MAX_ANSWER = 256 << 20  # bytes of one value that a process may send
 PIPE = 1 << 20  # bytes, the most that Linux gives without asking
 START_SECONDS = 120.0  # to start a process and import what it needs; half a minute on a slow disk in use
-POLL = 0.1  # seconds between two checks whether the caller was cancelled
 _waits = threading.local()  # `stopped` of the command that this thread works for; others' must not stop it
 _functions: weakref.WeakSet[SandboxedFunction] = weakref.WeakSet()
 
@@ -77,6 +76,7 @@ class SandboxedFunction:
         self._process: subprocess.Popen[bytes] | None = None
         self._ready = False  # it has said that its imports are done
         self._why: type[SandboxFailure] | None = None  # it was killed
+        self._watchdog = Watchdog()
         _functions.add(self)
 
     @property
@@ -172,28 +172,14 @@ class SandboxedFunction:
         except _Refused as e:
             raise SandboxFailure(str(e)) from None
 
-    @contextlib.contextmanager
-    def _deadline(self, process: subprocess.Popen[bytes], seconds: float) -> Iterator[None]:
-        """A pipe's read has no time limit on Windows, so a thread kills the process, and the read ends."""
-        stopped: Callable[[], bool] | None = getattr(_waits, "stopped", None)
-        # `done` also ends the watcher's wait at once, so that a quick call costs no more than starting a thread.
-        end, done = time.monotonic() + seconds, threading.Event()
+    def _deadline(self, process: subprocess.Popen[bytes], seconds: float) -> contextlib.AbstractContextManager[None]:
+        """While this lasts the process is killed after so many seconds, or once the caller wants it no more."""
 
-        def watch() -> None:
-            while not done.wait(max(0.0, min(POLL if stopped is not None else seconds, end - time.monotonic()))):
-                late = time.monotonic() >= end
-                if late or (stopped is not None and stopped()):
-                    self._why = SandboxTimeout if late else SandboxStopped
-                    process.kill()
-                    return
+        def kill(late: bool) -> None:
+            self._why = SandboxTimeout if late else SandboxStopped
+            process.kill()
 
-        watcher = threading.Thread(target=watch, name="sandbox-deadline", daemon=True)
-        watcher.start()
-        try:
-            yield
-        finally:
-            done.set()
-            watcher.join()  # one that has decided to kill does it now, and not while the next call runs
+        return self._watchdog.watching(seconds, getattr(_waits, "stopped", None), kill)
 
     def _why_ended(self, process: subprocess.Popen[bytes], cause: Exception) -> SandboxFailure:
         _log.warning(  # what it printed may be what it read

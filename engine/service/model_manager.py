@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -12,11 +13,14 @@ from engine.service.open_model import OpenModel
 from engine.translatable import Translatable
 
 if TYPE_CHECKING:
+    from engine.service.memory_split import MemorySplit, SplitSearch
     from engine.service.model_records import ModelRecords
     from engine.service.pool import Pool
     from engine.session import Session
 
 Report = Callable[[Translatable, int, int], None]
+BUDGET_CHANGED = 0.1  # share of the budget by which another one is searched for anew
+_log = logging.getLogger(__name__)
 
 
 class ModelManager:
@@ -29,6 +33,9 @@ class ModelManager:
         self._records: ModelRecords | None = None
         self._runs = RunMeter(self._run_ended)
         self._unwanted: set[Path] = set()
+        self._chosen: Mapping[str, Any] | None = None  # settings of the model that was acquired last
+        self._search: SplitSearch | None = None
+        self._searched: tuple[int, int] = 0, 0  # the requests that had been noted then, and the budget
 
     @property
     def pool(self) -> Pool:
@@ -51,11 +58,12 @@ class ModelManager:
 
     def acquire(self, model: str, chosen: Mapping[str, Any], report: Report) -> OpenModel:
         """As Pool.acquire. What opening it took is kept."""
-        before = self.pool.opened
+        self._chosen, before = chosen, self.pool.opened
         opened: OpenModel = self.pool.acquire(model, chosen, report)
         if self.pool.opened != before:
             known, parts = self.records.profile(opened.key), opened.parts
-            self.records.keep_profile(opened.key, known.opened(opened.took, parts.dense + parts.whole))
+            known = known.opened(opened.took, parts.dense + parts.whole).needing(opened.costs)
+            self.records.keep_profile(opened.key, known)
         return opened
 
     def cost(self, model: str, n: int) -> float:
@@ -74,6 +82,9 @@ class ModelManager:
         self._note_use(opened, chain)
         with opened.leased(), self._runs.answering(opened.key):
             yield
+            known = self.records.profile(opened.key)
+            passes = opened.session.answers.pass_seconds
+            self.records.keep_profile(opened.key, known.computed(opened.conversation, passes))
 
     def joined(self, session: Session, chain: Sequence[str]) -> None:
         """One more request is answered together with that under way; see `answering`."""
@@ -117,6 +128,40 @@ class ModelManager:
         if self._unwanted:
             unwanted, self._unwanted = self._unwanted, set()
             self.release(lambda one: one is not current and one.session.store.path in unwanted)
+
+    def split_memory(self) -> None:
+        """No request came for a while: search on for how much of the memory idle models should keep, one step. It
+        begins once requests came or the budget changed since the last search.
+        """
+        from engine.service.memory_split import SplitSearch
+
+        if self._pool is None or self._chosen is None:
+            return
+        if self._search is None:
+            budget = self._pool.budget(self._chosen)
+            noted, before = self._searched
+            if self.records.noted == noted and abs(budget - before) <= BUDGET_CHANGED * before:
+                return
+            self._searched = self.records.noted, budget
+            usage = self.records.usage
+            known = {key: self.records.profile(key) for key in usage.uses}
+            self._search = SplitSearch(usage, known, budget)
+        if not self._search.over:
+            self._search.step()
+        if self._search.over:
+            found, self._search = self._search.found, None
+            if found is not None:
+                self._split_found(found)
+
+    def _split_found(self, found: MemorySplit) -> None:
+        before = self.records.split
+        self.records.keep_split(found)
+        if before is None or before.share != found.share:
+            _log.info(
+                "Idle models keep %.0f %% of %.0f MB: %.3f answers a second are expected of runs as they came, "
+                "%.3f at the usual share",
+                100 * found.share, found.budget / 1e6, found.throughput, found.usual,
+            )  # fmt: skip
 
     def save(self) -> None:
         """No request came for a while: what was seen until now is kept."""

@@ -9,12 +9,37 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 KEPT = 0.9  # of the weight of what was seen before, with every new run of answers
-NEW = 0.3  # of a new time to open it; the rest is what was known
+NEW = 0.3  # of a new time to open it, or of a pass; the rest is what was known
+PLATEAU = 0.05  # more seconds for each answer than at the best number of them: a greater batch gains no more
+MOST = 1e15  # no figure is as large
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryCosts:
+    """What an open model takes, and what less of it costs. dense: bytes beside experts; least: of experts, at least.
+
+    refill: seconds to read a byte of missing experts. pace: seconds of a token, as the plan reckons it, with more of
+    its experts in memory in equal steps, from none to all of them.
+    """
+
+    dense: int = 0
+    least: int = 0
+    refill: float = 0.0
+    pace: tuple[float, ...] = ()
+
+    def seconds(self, share: float) -> float:
+        """Of a token with this share of the experts in memory; 0 where it is not known."""
+        if len(self.pace) < 2:
+            return 0.0
+        at = min(1.0, max(0.0, share)) * (len(self.pace) - 1)
+        low = min(int(at), len(self.pace) - 2)
+        return self.pace[low] + (at - low) * (self.pace[low + 1] - self.pace[low])
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelProfile:
-    """Seconds and bytes. load: to open it; nbytes: that it takes when open.
+    """Seconds and bytes. load: to open it; nbytes: that it takes when open, with all experts; costs: of that memory.
+    context: bytes of one conversation. passes: of a pass over one answer, over two at once, and so on; 0: not seen.
 
     The other numbers are decayed sums over runs of `n` answers, one behind another or at once, without another model
     between them: weight, n, seconds, n * n, n * seconds.
@@ -22,6 +47,9 @@ class ModelProfile:
 
     load: float = 0.0
     nbytes: int = 0
+    costs: MemoryCosts = MemoryCosts()
+    context: int = 0
+    passes: tuple[float, ...] = ()
     weight: float = 0.0
     n: float = 0.0
     seconds: float = 0.0
@@ -32,6 +60,31 @@ class ModelProfile:
         """It was opened in so many seconds."""
         load = seconds if not self.load else self.load + NEW * (seconds - self.load)
         return replace(self, load=load, nbytes=nbytes)
+
+    def needing(self, costs: MemoryCosts) -> ModelProfile:
+        """What its memory costs, as was found when it was opened."""
+        return replace(self, costs=costs)
+
+    def computed(self, context: int, passes: Mapping[int, float]) -> ModelProfile:
+        """While it answered its conversations took so many bytes each, and passes over so many answers so long."""
+        known = dict(enumerate(self.passes, 1))
+        for n, seconds in passes.items():
+            known[n] = known[n] + NEW * (seconds - known[n]) if known.get(n) else seconds
+        found = tuple(known.get(n, 0.0) for n in range(1, max(known, default=0) + 1))
+        context = context if not self.context else self.context + int(NEW * (context - self.context))
+        return replace(self, context=context, passes=found)
+
+    @property
+    def greatest_batch(self) -> int:
+        """Answers at once beyond which none is answered sooner (coserve, section 4.5); 0 where that is not known."""
+        each = {n: seconds / n for n, seconds in enumerate(self.passes, 1) if seconds}
+        best = min(each.values(), default=0.0)
+        return next((n for n, seconds in each.items() if seconds <= best * (1 + PLATEAU)), 0)
+
+    @property
+    def run_length(self) -> float:
+        """Answers of a run, in the mean; 1 where none was seen."""
+        return max(1.0, self.n / self.weight) if self.weight else 1.0
 
     def answered(self, n: int, seconds: float) -> ModelProfile:
         """A run of n answers took so long."""
@@ -64,17 +117,34 @@ class ModelProfile:
         k, b = self.latency
         return k * n + (0.0 if joins else b + (0.0 if loaded else self.load))
 
-    def to_json(self) -> dict[str, float]:
+    def to_json(self) -> dict[str, Any]:
         """For a file."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> ModelProfile:
         """Raises what a damaged file makes it raise: KeyError, TypeError, ValueError."""
-        values = {name: float(found[name]) for name in asdict(cls())}
-        if not all(0 <= value < 1e15 for value in values.values()):  # NaN, too
-            raise ValueError("not a profile")
-        return cls(**{**values, "nbytes": int(values["nbytes"])})  # type: ignore[arg-type]
+        costs = found["costs"]
+        return cls(
+            load=_number(found["load"]),
+            nbytes=int(_number(found["nbytes"])),
+            costs=MemoryCosts(
+                dense=int(_number(costs["dense"])),
+                least=int(_number(costs["least"])),
+                refill=_number(costs["refill"]),
+                pace=tuple(map(_number, costs["pace"])),
+            ),
+            context=int(_number(found["context"])),
+            passes=tuple(map(_number, found["passes"])),
+            **{name: _number(found[name]) for name in ("weight", "n", "seconds", "nn", "ns")},
+        )
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if not 0 <= number < MOST:  # NaN, too
+        raise ValueError(f"not a figure of a profile: {value}")
+    return number
 
 
 class RunMeter:

@@ -13,19 +13,21 @@ from engine.filesystem import replace_file
 from engine.hardware.fingerprint import fingerprint as computer
 from engine.library import folders, home
 from engine.regular_file import read_json
+from engine.service.memory_split import MemorySplit
 from engine.service.model_profile import ModelProfile
 from engine.service.model_usage import ModelUsage
 from engine.store import manifest as manifests
 from engine.store.fields import DAMAGED
 
 FILE = "model_records.json"
-VERSION = 1  # another one counts as none
+VERSION = 2  # another one counts as none
 MOST = 200  # models whose profiles are kept; those unused for longest go first
 _log = logging.getLogger(__name__)
 
 
 class ModelRecords:
-    """Used from one thread. Models go by their fingerprint, profiles by that of the computer as well.
+    """Used from one thread. Models go by their fingerprint, profiles by that of the computer as well, and so do splits
+    of the memory, by the fingerprints of all models that are asked for.
 
     A file that is damaged or cannot be read counts as none: all of it is found anew as models are used.
     """
@@ -33,13 +35,16 @@ class ModelRecords:
     def __init__(self) -> None:
         self.usage = ModelUsage()
         self.profiles: dict[str, ModelProfile] = {}
+        self.splits: dict[str, MemorySplit] = {}
+        self.noted = 0  # requests since this was made
         self._keys: dict[tuple[Path, int], str] = {}
         self._changed = False
         with suppress(*DAMAGED):
             found = read_json(_path())
             if found["version"] == VERSION:
                 profiles = {str(key): ModelProfile.from_json(one) for key, one in found["profiles"].items()}
-                self.usage, self.profiles = ModelUsage.from_json(found["usage"]), profiles
+                splits = {str(key): MemorySplit.from_json(one) for key, one in found["splits"].items()}
+                self.usage, self.profiles, self.splits = ModelUsage.from_json(found["usage"]), profiles, splits
 
     def key(self, model: str | Path) -> str:
         """The fingerprint of a model of the library or a store; '' where there is none."""
@@ -64,9 +69,28 @@ class ModelRecords:
             del self.profiles[next(iter(self.profiles))]
         self._changed = True
 
+    @property
+    def split(self) -> MemorySplit | None:
+        """How memory is best shared between these models on this computer; None where it was not searched yet."""
+        return self.splits.get(self._these())
+
+    @property
+    def idle_share(self) -> float | None:
+        """See pool.PoolRecords."""
+        return None if (split := self.split) is None else split.share
+
+    def keep_split(self, split: MemorySplit) -> None:
+        """For the models that are used now, until `save`."""
+        self.splits.pop(self._these(), None)
+        self.splits[self._these()] = split
+        while len(self.splits) > MOST:
+            del self.splits[next(iter(self.splits))]
+        self._changed = True
+
     def note_use(self, key: str, preliminary: str = "") -> None:
         """One request; see ModelUsage.note."""
         self.usage.note(key, preliminary)
+        self.noted += 1
         self._changed = True
 
     def forget_use(self, key: str) -> None:
@@ -79,7 +103,8 @@ class ModelRecords:
         if not self._changed:
             return
         profiles = {key: one.to_json() for key, one in self.profiles.items()}
-        body = {"version": VERSION, "usage": self.usage.to_json(), "profiles": profiles}
+        splits = {key: one.to_json() for key, one in self.splits.items()}
+        body = {"version": VERSION, "usage": self.usage.to_json(), "profiles": profiles, "splits": splits}
         try:
             _path().parent.mkdir(parents=True, exist_ok=True)
             replace_file(_path(), json.dumps(body).encode())
@@ -87,6 +112,10 @@ class ModelRecords:
             _log.warning("What models cost could not be kept", exc_info=e)
             return
         self._changed = False
+
+    def _these(self) -> str:
+        models = "\n".join(sorted(self.usage.uses))
+        return self._here(hashlib.sha256(models.encode()).hexdigest()[:16])
 
     def _here(self, key: str) -> str:
         return f"{key}@{_computer()}"

@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from engine.service.model_profile import MemoryCosts
 from engine.service.pool import MemoryParts
 from engine.translatable import Translatable
+
+STEPS = 8  # from no expert in memory to all of them, at which the plan is asked for the speed
 
 
 class OpenModel:
@@ -41,6 +44,30 @@ class OpenModel:
             session.plan.smallest_cache,
             session.cache_budget.share.most,
         )
+
+    @property
+    def costs(self) -> MemoryCosts:
+        """Of its memory, as its plan reckons speed."""
+        from engine.planning.plan import dial_of
+        from engine.planning.speed import expected, reading_rate
+
+        session, parts = self.session, self.parts
+        plan, facts = session.plan, session.facts
+        machine, dial = session.machine.reading(plan.direct), dial_of(session.settings)
+        caches = [parts.whole * step // STEPS for step in range(STEPS + 1)]
+        rates = [expected(machine, facts, plan.tier, plan.dense, n, dial, chunk=plan.chunk).decode for n in caches]
+        return MemoryCosts(
+            dense=parts.dense,
+            least=parts.least,
+            refill=1 / reading_rate(machine, facts, plan.tier),
+            pace=tuple(2 / (worse + better) for worse, better in rates),
+        )
+
+    @property
+    def conversation(self) -> int:
+        """Bytes of one of the conversations that it keeps, in the mean."""
+        kept = [one.state.nbytes for one in self.session.context.sequences() if one.tokens]
+        return sum(kept) // len(kept) if kept else 0
 
     @contextmanager
     def leased(self) -> Iterator[None]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from engine import settings
 from engine.errors import Kind, UnderhillError
-from engine.service.model_usage import lacks_preliminary
+from engine.service.model_usage import ModelUsage, lacks_preliminary
 from engine.translatable import Translatable
-
-if TYPE_CHECKING:
-    from engine.service.model_records import ModelRecords
 
 Report = Callable[[Translatable, int, int], None]
 Chosen = Mapping[str, Any]
 
-IDLE_SHARE = 0.5  # of the budget, what all models together keep that are not in use, however probable they are
+# Of the budget, what all models together keep that are not in use, however probable they are; until the user's own runs
+# say how much is best (memory_split.py).
+IDLE_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,19 @@ class MemoryBudget(Protocol):
         """Bytes that a model would take with every expert in memory, were it opened; None where that is not known."""
 
 
+class PoolRecords(Protocol):
+    """What the pool asks of the records of models."""
+
+    usage: ModelUsage
+
+    @property
+    def idle_share(self) -> float | None:
+        """In the place of IDLE_SHARE; None where nothing better is known."""
+
+    def key(self, model: str) -> str:
+        """What `usage` calls a model of this name."""
+
+
 class Pool:
     """Open models by name and by the settings that need a reload. Used from one thread.
 
@@ -85,7 +97,7 @@ class Pool:
     """
 
     def __init__(
-        self, open_model: Callable[[str, Chosen, Report], Any], memory: MemoryBudget, records: ModelRecords
+        self, open_model: Callable[[str, Chosen, Report], Any], memory: MemoryBudget, records: PoolRecords
     ) -> None:
         self._open, self._memory, self._records = open_model, memory, records
         # In the order of their last use, which decides between models that are equally probable.
@@ -113,6 +125,10 @@ class Pool:
             self._models[name] = self._models.pop(name)
             self._restore(known, chosen)
         return self._models[name]
+
+    def budget(self, chosen: Chosen) -> int:
+        """Bytes that all models together may take under these settings."""
+        return max(0, self._memory.free(chosen) + sum(one.parts.total for one in self._models.values()))
 
     def is_open(self, model: str) -> bool:
         """Whether a model of this name is open, under whatever settings."""
@@ -149,11 +165,9 @@ class Pool:
 
     def _make_room(self, wanted: int, chosen: Chosen, key: str, known: Any = None) -> None:
         """For a model that wants so many bytes more; `known`, where it is open."""
-        free = self._memory.free(chosen)
-        budget = free + sum(one.parts.total for one in self._models.values())
-        missing = wanted - free
+        budget, missing = self.budget(chosen), wanted - self._memory.free(chosen)
         idle = self.idle(key, known)
-        kept = {id(one): int(max(0, budget) * self._share(one, key)) for one in idle}
+        kept = {id(one): int(budget * self._share(one, key)) for one in idle}
         for one in idle:
             if missing > 0:
                 parts = one.parts
@@ -201,7 +215,10 @@ class Pool:
 
     def _share(self, one: Any, key: str) -> float:
         """Of the budget, what this one keeps while another is in use."""
-        return 0.0 if self._unready(one, key) else IDLE_SHARE * self._records.usage.probability(one.key)
+        if self._unready(one, key):
+            return 0.0
+        found = self._records.idle_share
+        return (IDLE_SHARE if found is None else found) * self._records.usage.probability(one.key)
 
     def _unready(self, one: Any, key: str) -> bool:
         """Whether it only runs behind models of which none is there, once that of this key is."""

@@ -39,7 +39,7 @@ NEEDS = (  # of every worker
     "engine.library.external_models", "engine.library.listing", "engine.library.relocation",
     "engine.hub.client", "engine.hub.control", "engine.hub.download", "engine.hub.errors",
     "engine.hub.tokens", "engine.models.decoder", "engine.service.model_memory", "engine.service.model_records",
-    "engine.service.pool", "engine.session",
+    "engine.service.memory_split", "engine.service.pool", "engine.session",
     "engine.calibration.idle_tasks",
     "engine.calibration.lowering_search", "engine.library.computer", "engine.hub.listings",
     "engine.library.fit_estimates", "engine.library.preflight", "engine.hub.pull", "engine.store.verify",
@@ -245,6 +245,7 @@ class Service:
         self.models.close_unwanted(opened)
         quiet = time.monotonic() - self._quiet_since >= QUIET
         if quiet:
+            self.models.split_memory()
             self.models.save()
         if opened is None:
             return

@@ -57,6 +57,11 @@ class SessionAnswers:
         """Whether nobody waits for any of them but programs."""
         return all(one.background for one in self._batch.running)
 
+    @property
+    def pass_seconds(self) -> dict[int, float]:
+        """Of a pass that feeds a token of each of so many answers."""
+        return self._batch.pass_costs.seconds
+
     def has_place(self, background: bool) -> bool:
         """See AnswerBatch.has_place."""
         return self._batch.has_place(background)

@@ -214,6 +214,7 @@ class Driver:
         self._chosen = chosen
         self._done = threading.Condition()
         self._events: dict[str, protocol.Event] = {}
+        self._over: list[str] = []  # whose end was not taken up by `serve` yet
         self._asked = 0
         self.engine = service.Service(self._take)
 
@@ -222,6 +223,7 @@ class Driver:
             return
         with self._done:
             self._events[event.id] = event
+            self._over.append(event.id)
             self._done.notify_all()
 
     def ask(self, request: Request, step: int) -> str:
@@ -274,23 +276,25 @@ class Driver:
 
     def serve(self, wanted: list[Request]) -> tuple[float, int]:
         """Seconds from the first arrival to the last answer, and the number of answers."""
-        begun, waiting, answers = time.perf_counter(), set[tuple[Request, int, str]](), 0
+        begun, waiting, answers = time.perf_counter(), dict[str, tuple[Request, int]](), 0
         coming = iter(enumerate(wanted))
         following = next(coming, None)
+        self._over.clear()
         while waiting or following is not None:
             if following is not None and time.perf_counter() - begun >= following[0] * EVERY:
-                waiting.add((following[1], 0, self.ask(following[1], 0)))
+                waiting[self.ask(following[1], 0)] = following[1], 0
                 following = next(coming, None)
                 continue
             with self._done:
-                self._done.wait_for(lambda: any(ident in self._events for *_, ident in waiting), EVERY)
-                over = [one for one in waiting if one[2] in self._events]
-            for request, step, ident in over:
+                # What waits is never looked through: Python's lock is the engine's, too.
+                self._done.wait_for(lambda: bool(self._over), None if following is None else EVERY)
+                over, self._over = self._over, []
+            for ident in over:
+                request, step = waiting.pop(ident)
                 self.result(ident)
                 answers += 1
-                waiting.remove((request, step, ident))
                 if step + 1 < len(request.chain):
-                    waiting.add((request, step + 1, self.ask(request, step + 1)))
+                    waiting[self.ask(request, step + 1)] = request, step + 1
         return time.perf_counter() - begun, answers
 
 
@@ -304,7 +308,7 @@ def child(way: str, count: int, part: int, parts: int) -> dict[str, float]:
         try:
             driver.engine.send(protocol.LoadModel("load", name_of(0), chosen))
             driver.result("load")
-            Memory.whole = _bytes_of(next(iter(driver.engine.models.pool)))
+            Memory.whole = bytes_of(next(iter(driver.engine.models.pool)))
             driver.engine.send(protocol.UnloadModel("unload"))
             driver.result("unload")
             Memory.nbytes = int(SHARE * (FIRST + THEN) * Memory.whole / parts)
@@ -325,7 +329,7 @@ def back() -> dict[str, float]:
         try:
             driver.engine.send(protocol.LoadModel("load", name_of(0), chosen))
             driver.result("load")
-            Memory.whole = _bytes_of(next(iter(driver.engine.models.pool)))
+            Memory.whole = bytes_of(next(iter(driver.engine.models.pool)))
             Memory.nbytes = Memory.whole  # of two
             cold, again = [], []
             for turn in range(TURNS):
@@ -341,7 +345,7 @@ def back() -> dict[str, float]:
     return {"cold": median(cold), "back": median(again), "ratio": median(again) / median(cold)}
 
 
-def _bytes_of(opened: model_manager.OpenModel) -> int:
+def bytes_of(opened: model_manager.OpenModel) -> int:
     """Of a model, all in memory, with contexts of as many conversations as it keeps."""
     return opened.parts.dense + opened.parts.context * (1 + MOST_BESIDE) + opened.parts.whole
 

@@ -139,7 +139,7 @@ def _begin(shape: Shape, path: Path, kind: str, types: dict[str, Any]) -> gguf.G
     w.add_rope_dimension_count(shape.head_dim)
     w.add_rope_freq_base(shape.theta)
     w.add_layer_norm_rms_eps(shape.eps)
-    w.add_tokenizer_model("no_vocab")
+    _add_words(w, shape.vocabulary)
     for name, size in sizes(shape).items():
         packed = _packed(size, types[name])
         w.add_tensor_info(name, size, np.dtype(np.float32), packed, types[name])
@@ -147,6 +147,15 @@ def _begin(shape: Shape, path: Path, kind: str, types: dict[str, Any]) -> gguf.G
     w.write_kv_data_to_file()
     w.write_ti_data_to_file()
     return w
+
+
+def _add_words(w: gguf.GGUFWriter, count: int) -> None:
+    """The words of the checkpoint's tokenizer: llama.cpp's server writes what it answers, and cannot without."""
+    w.add_tokenizer_model("gpt2")
+    w.add_tokenizer_pre("default")
+    w.add_token_list([f"w{number}" for number in range(count)])
+    w.add_token_types([gguf.TokenType.NORMAL] * count)
+    w.add_token_merges(["w 0"])  # it wants one at least
 
 
 def _packed(size: tuple[int, ...], kind: Any) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.service import model_records
-from engine.service.model_profile import ModelProfile, RunMeter
+from engine.service.model_profile import MemoryCosts, ModelProfile, RunMeter
 from engine.service.model_records import FILE, ModelRecords
 from engine.service.model_usage import HALF_LIFE, ModelUsage, lacks_preliminary
 
@@ -69,6 +69,23 @@ def test_a_run_costs_what_was_seen_of_runs() -> None:
     assert loaded.additional(3, joins=True, loaded=True) == pytest.approx(6, abs=0.1)
     assert loaded.additional(3, joins=False, loaded=True) == pytest.approx(11, abs=0.2)
     assert loaded.additional(3, joins=False, loaded=False) == pytest.approx(18, abs=0.2)
+
+
+def test_the_greatest_batch_is_where_answers_come_no_sooner() -> None:
+    """coserve, section 4.5: where the average latency plateaus; sizes that were not seen are passed over."""
+    assert ModelProfile().greatest_batch == 0
+    passes = {1: 1.0, 2: 1.4, 4: 2.0, 5: 2.45, 8: 3.9}  # 1, 0.7, 0.5, 0.49 and 0.4875 for each answer
+    profile = ModelProfile().computed(1000, passes)
+    assert profile.passes == (1.0, 1.4, 0.0, 2.0, 2.45, 0.0, 0.0, 3.9)
+    assert profile.greatest_batch == 4
+    assert profile.computed(1000, {8: 2.0}).passes[7] == pytest.approx(3.9 - 0.3 * 1.9)
+    assert profile.computed(2000, {}).context == 1300
+
+
+def test_a_share_of_the_experts_costs_what_lies_between_the_steps() -> None:
+    costs = MemoryCosts(pace=(5.0, 3.0, 2.0))
+    assert [costs.seconds(share) for share in (-1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 2.0)] == [5, 5, 4, 3, 2.5, 2, 2]
+    assert MemoryCosts().seconds(0.5) == 0
 
 
 @pytest.mark.parametrize(
@@ -131,7 +148,8 @@ def test_counts_and_costs_survive_a_restart(place: Path) -> None:
     records = ModelRecords()
     records.note_use("a")
     records.note_use("b", "a")
-    records.keep_profile("a", ModelProfile().opened(3.0, 9).answered(2, 5.0))
+    costs = MemoryCosts(dense=4, least=1, refill=1e-9, pace=(2.0, 1.0))
+    records.keep_profile("a", ModelProfile().opened(3.0, 9).needing(costs).computed(7, {2: 0.5}).answered(2, 5.0))
     records.save()
     again = ModelRecords()
     assert again.usage == records.usage
@@ -175,6 +193,8 @@ def test_a_model_whose_use_is_not_to_be_remembered_is_forgotten(place: Path) -> 
         lambda found: json.dumps({**found, "usage": {"uses": [], "after": []}}),
         lambda found: json.dumps({**found, "usage": {"uses": {"a": -1}, "after": []}}),
         lambda found: json.dumps({**found, "profiles": {"a": {"load": 1}}}),
+        lambda found: json.dumps({**found, "splits": {"a": {"share": 2, "budget": 1, "throughput": 1, "usual": 1}}}),
+        lambda found: json.dumps({name: each for name, each in found.items() if name != "splits"}),
         lambda found: json.dumps(found)[:-9],
     ],
 )
