@@ -124,9 +124,11 @@ def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[st
 
 def _growth(plot: Plot, run: Run, kept: Result) -> Iterator[str]:
     for column, wanted in zip(plot.lines, plot.wanted, strict=True):
-        found = exponent(points(plot.x, column, kept))
-        verdict = "as wanted" if found <= wanted + SLACK else "**more than wanted**"
-        yield f"Fitted exponent of {column.heading.rpartition(',')[0]}: {found:.2f}; at most {wanted:g}: {verdict}.\n"
+        line = points(plot.x, column, kept)
+        found, last = exponent(line), exponent(line[-2:])
+        verdict = "as wanted" if max(found, last) <= wanted + SLACK else "**more than wanted**"
+        name = column.heading.rpartition(",")[0]
+        yield f"Exponent of {name}: {found:.2f} over all, {last:.2f} at the end; at most {wanted:g}: {verdict}.\n"
     yield f"![{', '.join(c.heading for c in plot.lines)} by {plot.x.heading}](pictures/{picture(run)})\n"
 
 

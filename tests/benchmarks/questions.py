@@ -86,6 +86,55 @@ _MIXED = (
 _POLICIES = ("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation")
 
 
+def _growth(
+    axis: str, title: str, about: str, *, x: Column, lines: tuple[Column, ...], wanted: tuple[float, ...],
+    beside: tuple[Column, ...] = (),
+) -> Question:  # fmt: skip
+    run = Run(f"growth-{axis}", f"growth --axis {axis} --json")
+    plot = Plot(x, lines, wanted, "milliseconds")
+    return Question(title, about, (run,), (*lines, *beside), "rows", (x.path,), x.heading, plot)
+
+
+_TOKEN, _PROMPT = Column("a token, ms", "token_ms"), Column("a prompt, ms", "prompt_ms")
+
+GROWTH = (
+    _growth(
+        "context", "How does time grow with the context?",
+        "A small random model, all in memory. Decoding reads every earlier token once: at most linear. A prompt of n "
+        "tokens weighs n² pairs: at most quadratic.",
+        x=Column("tokens of context", "context"), lines=(_TOKEN, _PROMPT), wanted=(1.0, 2.0),
+    ),
+    _growth(
+        "experts", "How does time grow with the number of experts?",
+        "The same with 8 to 512 experts a layer, of which a token takes four: only the router grows.",
+        x=Column("experts a layer", "experts"), lines=(_TOKEN, _PROMPT), wanted=(1.0, 1.0),
+    ),
+    _growth(
+        "layers", "How does time grow with the number of layers?", "The same with 2 to 64 layers.",
+        x=Column("layers", "layers"), lines=(_TOKEN, _PROMPT), wanted=(1.0, 1.0),
+    ),
+    _growth(
+        "batch", "How does time grow with the tokens of a pass?",
+        "The same with 1 to 16 tokens in one pass, as answers at once and checked drafts have them.",
+        x=Column("tokens in a pass", "rows"), lines=(Column("a pass, ms", "pass_ms"),), wanted=(1.0,),
+    ),
+    _growth(
+        "size", "How does opening grow with the size of a model?",
+        "Stores of 1 to 100 GB whose files have holes where experts would be: reading the manifest and planning are "
+        "measured, not the reading of experts.",
+        x=Column("GB", "gb"),
+        lines=(Column("opening the store, ms", "open_ms"), Column("planning, ms", "plan_ms")),
+        wanted=(1.0, 1.0),
+    ),
+    _growth(
+        "memory", "How does time grow as memory shrinks?",
+        "A small random model with all of its experts in memory, then less and less, down to a tenth; the rest is read "
+        "from disk. x: how many times what memory holds all experts are.",
+        x=Column("times the memory", "times"),
+        lines=(_TOKEN,), wanted=(1.0,), beside=(Column("hits, %", "hit_rate", 100),),
+    ),
+)  # fmt: skip
+
 QUESTIONS = (
     Question(
         "How fast is a model in memory beside llama.cpp?",
@@ -264,5 +313,6 @@ QUESTIONS = (
         ),
         "ways", (), "way",
     ),
+    *GROWTH,
 )  # fmt: skip
 RUNS = {run.name: (question, run) for question in QUESTIONS for run in question.runs}

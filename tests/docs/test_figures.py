@@ -116,7 +116,7 @@ def test_growth_above_what_is_wanted_is_said(tmp_path: Path) -> None:
     for power, verdict in ((1.0, "as wanted"), (1.5, "**more than wanted**")):
         keep(RUN, question, {"rows": [{"n": n, "t": n**power} for n in (1, 2, 4)]}, None, tmp_path)
         text = "\n".join(section(question, tmp_path))
-        assert f"Fitted exponent of time: {power:.2f}; at most 1: {verdict}." in text
+        assert f"Exponent of time: {power:.2f} over all, {power:.2f} at the end; at most 1: {verdict}." in text
         assert "pictures/one.svg" in text
 
 
