@@ -129,7 +129,8 @@ GROWTH = (
     _growth(
         "memory", "How does time grow as memory shrinks?",
         "A small random model with all of its experts in memory, then less and less, down to a tenth; the rest is read "
-        "from disk. x: how many times what memory holds all experts are.",
+        "from disk. x: how many times what memory holds all experts are. The steepest step is the first, from reading "
+        "nothing to reading anything, which no exponent over all shows.",
         x=Column("times the memory", "times"),
         lines=(_TOKEN,), wanted=(1.0,), beside=(Column("hits, %", "hit_rate", 100),),
     ),
