@@ -25,7 +25,8 @@ from engine.models.decoder import Decoder
 from engine.models.layers import state as state_module
 from engine.models.layers.state import SequenceState
 from engine.models.layers.weight_format import Kind, WeightFormat
-from engine.native.op_graph import GraphStep, OpKind
+from engine.native.op_graph import GraphStep
+from engine.native.op_slots import OpKind
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, MIB, OUT_OF_MEMORY, SimulatedDriver, interpreted
 from tests.engine.models.families.test_plain_attention import CASES, COMMON
 from tests.engine.models.parity import DirectoryWeights, make_pair
