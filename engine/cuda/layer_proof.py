@@ -6,14 +6,23 @@ import statistics
 import time
 
 import torch
-from torch import Tensor
 
 from engine.cuda.device import CardDevice
 from engine.cuda.errors import OUT_OF_MEMORY, CardError
-from engine.cuda.layer_runs import LayerPlaces, LayerRun, SequenceRows, cache_bytes, runs_of, weight_bytes, whole_runs
+from engine.cuda.layer_runs import (
+    LayerPlaces,
+    LayerRun,
+    SequenceRows,
+    cache_bytes,
+    runs_of,
+    tensors_of,
+    weight_bytes,
+    whole_runs,
+)
 from engine.cuda.layers import CardLayers
 from engine.kernels.native import NativeKernel
-from engine.native.op_graph import STATES, GraphStep, OpKind
+from engine.native.op_graph import STATES, GraphStep
+from engine.native.op_slots import OpKind
 from engine.translatable import msg
 
 # Relative to the norm of a vector. Processors that multiply bf16 in pairs round queries and weights of attention to
@@ -91,8 +100,8 @@ def _difference(layers: CardLayers, run: LayerRun, kernel: NativeKernel, trial: 
     if layers.error is not None:
         raise layers.error
     assert layers.computed > before
-    routes = [own for op in run.ops if op.kind is OpKind.ROUTE for own in op.keeps[4:6]]
-    routed = {own.data_ptr() for own in routes if isinstance(own, Tensor)}
+    routes = [own for op in run.ops if op.kind is OpKind.ROUTE for own in tensors_of(op, ("ids", "weights"))]
+    routed = {own.data_ptr() for own in routes}
     pairs = [(one, other) for one, other in zip(back, expected) if one.data_ptr() not in routed]
     worst = max(
         float(((one - other).norm() / other.norm().clamp_min(1e-30)).nan_to_num(torch.inf)) for one, other in pairs
@@ -106,8 +115,8 @@ def _difference(layers: CardLayers, run: LayerRun, kernel: NativeKernel, trial: 
 
 def _chosen(run: LayerRun) -> list[list[int]]:
     """The experts that a run has chosen."""
-    ids = [op.keeps[4] for op in run.ops if op.kind is OpKind.ROUTE]
-    return [own[0].tolist() for own in ids if isinstance(own, Tensor)]
+    routes = [op for op in run.ops if op.kind is OpKind.ROUTE]
+    return [own[0].tolist() for op in routes for own in tensors_of(op, ("ids",))]
 
 
 def measure(layers: CardLayers, kernel: NativeKernel, trial: SequenceRows) -> tuple[float, float]:

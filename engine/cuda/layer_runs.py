@@ -11,19 +11,22 @@ from torch import Tensor
 
 from engine.cuda.matrices import nbytes_of, supports
 from engine.native.library import MatrixView
-from engine.native.op_graph import KINDS, NORMS, SCORES, GraphStep, Op, OpGraph, OpKind
+from engine.native.op_graph import KINDS, NORMS, SCORES, GraphStep, Op, OpGraph
+from engine.native.op_slots import OpKind
 
 MOST_HEAD, HEAD_STEP = 256, 64  # widths of heads that there are kernels for
 MOST_EXPERTS, MOST_TAKEN = 1024, 64  # of uh_route
-# By kind of op, which of what it keeps is read and written for a token; the rest are weights, or the processor's room.
+# By kind of op, which of its tensors are read and written for a token; the rest are weights, or the processor's room.
 READ = {
-    OpKind.NORM: (0,), OpKind.LINEAR: (1,), OpKind.ADD: (0, 1), OpKind.GATE: (0, 1), OpKind.ACTIVATE: (0, 1),
-    OpKind.HEADS: (0, 3, 4, 5), OpKind.ATTEND: (0,), OpKind.ROUTE: (0,),
+    OpKind.NORM: ("x",), OpKind.LINEAR: ("x",), OpKind.ADD: ("x", "source"), OpKind.GATE: ("x", "gates"),
+    OpKind.ACTIVATE: ("gates", "up"), OpKind.HEADS: ("projected", "cosines", "sines", "values"),
+    OpKind.ATTEND: ("queries",), OpKind.ROUTE: ("logits",),
 }  # fmt: skip
 WRITTEN = {
-    OpKind.NORM: (1,), OpKind.LINEAR: (2,), OpKind.ADD: (0,), OpKind.GATE: (0,), OpKind.ACTIVATE: (2,),
-    OpKind.HEADS: (0, 5), OpKind.ATTEND: (2,), OpKind.ROUTE: (4, 5),
+    OpKind.NORM: ("out",), OpKind.LINEAR: ("out",), OpKind.ADD: ("x",), OpKind.GATE: ("x",), OpKind.ACTIVATE: ("out",),
+    OpKind.HEADS: ("projected", "values"), OpKind.ATTEND: ("out",), OpKind.ROUTE: ("ids", "weights"),
 }  # fmt: skip
+KEPT = ("projected", "values")  # of heads: where the keys and values are that go to their rows
 
 
 class SequenceRows(Protocol):
@@ -77,7 +80,7 @@ class LayerPlaces:
         covered = {(id(run.graph), at) for run in runs for at in range(run.start, run.end)}
         others = [op for g in self.graphs for at, op in enumerate(g.ops) if (id(g), at) not in covered]
         asked = [own for asked in self.asked for own in (asked.x, asked.ids, asked.weights)]
-        return [*asked, self.logits, *(t for op in others for t in op.keeps if isinstance(t, Tensor))]
+        return [*asked, self.logits, *(t for op in others for t in op.tensors)]
 
 
 class LayerRun(NamedTuple):
@@ -113,10 +116,10 @@ def _cut(graph: OpGraph) -> Iterator[LayerRun]:
             yield LayerRun(graph, start, at)
             start, finished, kept = at, set(), set()
         if op is not None and op.kind is OpKind.HEADS and computes(op):
-            finished.add(op.n[0])
-            kept |= {storage_of(t) for t in tensors_of(op, (0, 5))}
+            finished.add(op.number("state"))
+            kept |= {storage_of(t) for t in tensors_of(op, KEPT)}
         # Rows that heads were not written to on the card are not met there.
-        apart = op is not None and op.kind is OpKind.ATTEND and op.n[0] not in finished
+        apart = op is not None and op.kind is OpKind.ATTEND and op.number("state") not in finished
         if op is None or apart or not computes(op):
             yield LayerRun(graph, start, at)
             start, finished, kept = at + 1, set(), set()
@@ -124,34 +127,36 @@ def _cut(graph: OpGraph) -> Iterator[LayerRun]:
 
 def computes(op: Op) -> bool:
     """Whether there is a kernel for it."""
-    n = op.n
     match op.kind:
         case OpKind.LINEAR:
-            view = op.keeps[0]
-            return isinstance(view, MatrixView) and (view.kind >= 16 or supports(view))
+            return op.view.kind >= 16 or supports(op.view)
         case OpKind.HEADS:
-            return n[3] <= MOST_HEAD and n[3] % HEAD_STEP == 0 and (NORMS[n[4]] != "full" or not (n[5] or n[9]))
+            early = NORMS[op.number("norm")] != "full" or not (op.number("norm_last") or op.number("reuse_keys"))
+            return early and _fits(op.number("dim"))
         case OpKind.ATTEND:
-            return n[3] <= MOST_HEAD and n[3] % HEAD_STEP == 0
+            return _fits(op.number("dim"))
         case OpKind.ROUTE:
-            plain = SCORES[n[2]] != "sparsemixer" and n[3] == 1
-            return plain and n[0] <= MOST_EXPERTS and n[1] <= MOST_TAKEN
+            plain = SCORES[op.number("score")] != "sparsemixer" and op.number("groups") == 1
+            return plain and op.number("experts") <= MOST_EXPERTS and op.number("top_k") <= MOST_TAKEN
         case OpKind.ACTIVATE:
-            return KINDS[n[1]] != "gelu"  # of which kernels have another erfc
+            return KINDS[op.number("activation")] != "gelu"  # of which kernels have another erfc
         case kind:
             return kind in READ
+
+
+def _fits(dim: int) -> bool:
+    return dim <= MOST_HEAD and dim % HEAD_STEP == 0
 
 
 def cache_bytes(runs: Sequence[LayerRun], tokens: int, kv_dtype: torch.dtype) -> int:
     """Bytes of the keys and values of so many tokens on the card."""
     heads = [op for run in runs for op in run.ops if op.kind is OpKind.HEADS]
-    return sum(2 * op.n[2] * op.n[3] * tokens * kv_dtype.itemsize for op in heads)
+    return sum(2 * op.number("kv_heads") * op.number("dim") * tokens * kv_dtype.itemsize for op in heads)
 
 
 def weight_bytes(runs: Sequence[LayerRun]) -> int:
     """Bytes of the matrices on the card."""
-    views = [op.keeps[0] for run in runs for op in run.ops if op.kind is OpKind.LINEAR]
-    return sum(matrix_bytes(view) for view in views if isinstance(view, MatrixView))
+    return sum(matrix_bytes(op.view) for run in runs for op in run.ops if op.kind is OpKind.LINEAR)
 
 
 def matrix_bytes(view: MatrixView) -> int:
@@ -170,10 +175,9 @@ def range_of(tensor: Tensor) -> tuple[int, int]:
     return start, start + tensor[0].numel() * tensor.element_size()
 
 
-def tensors_of(op: Op, which: Sequence[int]) -> list[Tensor]:
-    """Those of what an op keeps that are tensors, by their places."""
-    found = [op.keeps[i] for i in which if i < len(op.keeps)]
-    return [own for own in found if isinstance(own, Tensor)]
+def tensors_of(op: Op, names: Sequence[str]) -> list[Tensor]:
+    """Those of its tensors of these names that it has."""
+    return [own for own in map(op.tensor, names) if own is not None]
 
 
 def first_read(run: LayerRun) -> set[int]:

@@ -22,6 +22,7 @@ from engine.cuda.commands import CommandList
 from engine.cuda.device import CardDevice
 from engine.cuda.errors import CardError
 from engine.cuda.layer_runs import (
+    KEPT,
     READ,
     WRITTEN,
     LayerRun,
@@ -37,8 +38,8 @@ from engine.cuda.matrices import CardMatrices, CardMatrix, supports
 from engine.cuda.operands import BLOCK
 from engine.kernels.activation import Activation
 from engine.kernels.native import expert_layout
-from engine.native.library import MatrixView
-from engine.native.op_graph import KINDS, NORMS, Op, OpKind
+from engine.native.op_graph import KINDS, NORMS, Op
+from engine.native.op_slots import OpKind
 from engine.record.layout import ExpertSpec
 
 SPLITS = 16  # that the rows of a key head are split into
@@ -140,8 +141,8 @@ class CardLayers:
         self._kv_dtype = kv_dtype
         self.worst, self.seconds, self.whole = 0.0, (0.0, 0.0), False
         ops = [op for run in runs for op in run.ops]
-        linears = [op.keeps[0] for op in ops if op.kind is OpKind.LINEAR]
-        packed = [view for view in linears if isinstance(view, MatrixView) and supports(view)]
+        linears = [op.view for op in ops if op.kind is OpKind.LINEAR]
+        packed = [view for view in linears if supports(view)]
         self.matrices = CardMatrices(device, ptx, packed, exact=exact)
         self._owned: list[int] = []
         self._valid, self._of = 0, 0
@@ -152,7 +153,8 @@ class CardLayers:
             self._lay_out_frame(ops, read)
             self._caches = self._make_caches(ops)
             widest = [op for op in ops if op.kind is OpKind.ATTEND]
-            self._partial = self._room(max(4 * op.n[1] * SPLITS * (2 + op.n[3]) for op in widest))
+            floats = max(op.number("heads") * SPLITS * (2 + op.number("dim")) for op in widest)
+            self._partial = self._room(4 * floats)
             self._made = [self._written(run) for run in self.runs]
         except CardError:
             self.give_back()
@@ -174,7 +176,7 @@ class CardLayers:
                 self._frame.note(tensor)
         into = set[int]().union(*map(first_read, self.runs))
         # What is left to do here where a card computed heads: keys and values are written to their rows.
-        kept = [t for op in ops if op.kind is OpKind.HEADS for t in tensors_of(op, (0, 5))]
+        kept = [t for op in ops if op.kind is OpKind.HEADS for t in tensors_of(op, KEPT)]
         written = {storage_of(t) for op in ops for t in tensors_of(op, WRITTEN[op.kind])}
         back = written & (into | {storage_of(t) for t in (*read, *kept)})
         # What only the last run writes, the logits of whole tokens, lies behind what comes back of layers.
@@ -197,9 +199,9 @@ class CardLayers:
         found = {}
         for op in ops:
             if op.kind is OpKind.HEADS:
-                width = op.n[3] * self._kv_dtype.itemsize
-                for state in (op.n[0], op.n[0] + 1):
-                    found[state] = _Cache(self._room(op.n[2] * self.capacity * width), op.n[2], width)
+                heads, width = op.number("kv_heads"), op.number("dim") * self._kv_dtype.itemsize
+                for state in (op.number("state"), op.number("state") + 1):
+                    found[state] = _Cache(self._room(heads * self.capacity * width), heads, width)
         return found
 
     def _constant(self, tensor: Tensor | None) -> c_uint64:
@@ -310,25 +312,24 @@ class CardLayers:
         commands.launch(self._device.kernel(self._ptx, name), (*grid, 1, 1)[:3], BLOCK, parameters)
 
     def _command(self, commands: CommandList, op: Op) -> None:
-        n, f, kept = op.n, op.f, op.keeps
         position = c_uint64(self._address + self._position_at)
         match op.kind:
             case OpKind.NORM:
-                weights = (self._constant(own if isinstance(own, Tensor) else None) for own in kept[2:4])
-                x, out = self._at(kept[0]), self._at(kept[1])
-                self._run(commands, "uh_norm", (n[0],), x, out, *weights, c_int32(n[1]), c_float(f[0]))
+                own = (*self._places(op, "x", "out"), *self._constants(op, "scale", "bias"))
+                shape = c_int32(op.number("width")), c_float(op.factor("eps"))
+                self._run(commands, "uh_norm", (op.number("heads"),), *own, *shape)
             case OpKind.LINEAR:
                 self._product(commands, op)
             case OpKind.ADD:
-                x, source = self._at(kept[0]), self._at(kept[1])
-                self._run(commands, "uh_add", (_blocks(n[0]),), x, source, c_float(f[0]), c_int32(n[0]))
+                count, by = op.number("count"), c_float(op.factor("by"))
+                self._run(commands, "uh_add", (_blocks(count),), *self._places(op, "x", "source"), by, c_int32(count))
             case OpKind.GATE:
-                x, gates = self._at(kept[0]), self._at(kept[1])
-                self._run(commands, "uh_gate", (_blocks(n[0]),), x, gates, c_int32(n[0]), c_int32(n[1]))
+                count = op.number("count")
+                sizes = c_int32(count), c_int32(op.number("gate_count"))
+                self._run(commands, "uh_gate", (_blocks(count),), *self._places(op, "x", "gates"), *sizes)
             case OpKind.ACTIVATE:
-                places = (self._at(own) for own in kept[:3])
-                grid = (_blocks(n[0]), 1)
-                self._run(commands, "uh_activate", grid, self._activation(op), *places, c_int64(n[0]))
+                count, places = op.number("count"), self._places(op, "gates", "up", "out")
+                self._run(commands, "uh_activate", (_blocks(count), 1), self._activation(op), *places, c_int64(count))
             case OpKind.HEADS:
                 self._finish_heads(commands, op, position)
             case OpKind.ATTEND:
@@ -336,9 +337,16 @@ class CardLayers:
             case _:
                 self._route(commands, op)
 
+    def _places(self, op: Op, *names: str) -> list[c_uint64]:
+        """Where these vectors of a token lie there."""
+        return [self._at(op.tensor(name)) for name in names]
+
+    def _constants(self, op: Op, *names: str) -> list[c_uint64]:
+        """Where these small weights lie there; 0: the op has none."""
+        return [self._constant(op.tensor(name)) for name in names]
+
     def _product(self, commands: CommandList, op: Op) -> None:
-        view, x, y = op.keeps[0], self._at(op.keeps[1]), self._at(op.keeps[2])
-        assert isinstance(view, MatrixView)
+        view, (x, y) = op.view, self._places(op, "x", "out")
         if view.kind < 16:
             key = ctypes.addressof(view)
             matrix = self._held.get(key) or self._held.setdefault(key, self.matrices.place(view))
@@ -350,50 +358,52 @@ class CardLayers:
         self._run(commands, "uh_raw", (-(-view.rows // _WARPS),), x, weights, bias, y, *shape)
 
     def _activation(self, op: Op) -> ctypes.Structure:
-        n, f = op.n, op.f
-        spec = ExpertSpec(hidden=1, intermediate=n[0], top=8, group=16)
-        made = expert_layout(spec, Activation(KINDS[n[1]], f[0], f[1]))
+        spec = ExpertSpec(hidden=1, intermediate=op.number("count"), top=8, group=16)
+        kind = KINDS[op.number("activation")]
+        made = expert_layout(spec, Activation(kind, op.factor("alpha"), op.factor("limit")))
         layout = type(made).from_buffer_copy(made)
         layout.up_limit = 0.0  # as the op has it
         return layout
 
     def _finish_heads(self, commands: CommandList, op: Op, position: c_uint64) -> None:
-        n, f, kept = op.n, op.f, op.keeps
-        whole = NORMS[n[4]] == "full"
-        how = _Finish(*n[1:4], n[4] * (not whole), *n[5:], *f[:2])
-        if whole:
-            at, parts = int(self._at(kept[0]).value), (n[1] * n[3], n[2] * n[3])
-            for place, width, own in ((at, parts[0], kept[1]), (at + 4 * parts[0], parts[1], kept[2])):
-                scale = self._constant(own if isinstance(own, Tensor) else None)
-                shape = c_int32(width), c_float(f[0])
-                self._run(commands, "uh_norm", (1,), c_uint64(place), c_uint64(place), scale, c_uint64(0), *shape)
-        places = self._at(kept[0]), self._at(kept[5])
-        scales = (self._constant(own if isinstance(own, Tensor) else None) for own in kept[1:3])
-        angles = (self._at(own) for own in kept[3:5])
-        rows = (c_uint64(self._caches[state].address) for state in (n[0], n[0] + 1))
+        state, heads, kv_heads, dim = (op.number(name) for name in ("state", "heads", "kv_heads", "dim"))
+        x, values = self._places(op, *KEPT)
+        scales = self._constants(op, "q_scale", "k_scale")
+        how = _Finish(**{field[0]: op.values[field[0]] for field in _Finish._fields_})
+        if NORMS[op.number("norm")] == "full":
+            how.norm = 0
+            at = int(x.value)
+            for width, scale in zip((heads * dim, kv_heads * dim), scales, strict=True):
+                shape = c_int32(width), c_float(op.factor("eps"))
+                self._run(commands, "uh_norm", (1,), c_uint64(at), c_uint64(at), scale, c_uint64(0), *shape)
+                at += 4 * width
+        rows = (c_uint64(self._caches[own].address) for own in (state, state + 1))
         room = c_int64(self.capacity), c_int32(8 * self._kv_dtype.itemsize)
-        self._run(commands, "uh_heads_finish", (n[1] + n[2],), *places, how, *scales, *angles, position, *rows, *room)
+        self._run(
+            commands, "uh_heads_finish", (heads + kv_heads,), x, values, how, *scales,
+            *self._places(op, "cosines", "sines"), position, *rows, *room,
+        )  # fmt: skip
 
     def _attend(self, commands: CommandList, op: Op, position: c_uint64) -> None:
-        state, heads, kv_heads, dim, window = op.n
+        state, heads, kv_heads, dim = (op.number(name) for name in ("state", "heads", "kv_heads", "dim"))
+        queries, out = self._places(op, "queries", "out")
+        window = c_int32(op.number("window"))
         rows = (c_uint64(self._caches[own].address) for own in (state, state + 1))
         share, partial = heads // kv_heads, c_uint64(self._partial)
         self._run(
             commands, f"uh_attend_{8 * self._kv_dtype.itemsize}", (SPLITS, kv_heads, -(-share // QUERIES)),
-            self._at(op.keeps[0]), *rows, position, partial, c_int32(share), c_int32(dim), c_int32(window),
-            c_int64(self.capacity), c_float(op.f[0]),
+            queries, *rows, position, partial, c_int32(share), c_int32(dim), window,
+            c_int64(self.capacity), c_float(op.factor("scale")),
         )  # fmt: skip
-        sinks = self._constant(op.keeps[1] if isinstance(op.keeps[1], Tensor) else None)
-        shape = c_int32(dim), c_int32(window), c_int32(SPLITS)
-        self._run(commands, "uh_merge", (heads,), partial, sinks, position, self._at(op.keeps[2]), *shape)
+        shape = c_int32(dim), window, c_int32(SPLITS)
+        self._run(commands, "uh_merge", (heads,), partial, *self._constants(op, "sinks"), position, out, *shape)
 
     def _route(self, commands: CommandList, op: Op) -> None:
-        n, kept = op.n, op.keeps
-        extra = (self._constant(own if isinstance(own, Tensor) else None) for own in kept[1:3])
-        numbers = (c_int32(value) for value in (n[0], n[1], n[2], n[6]))
-        factors = map(c_float, op.f[1:4])
-        ids, weights = self._at(kept[4]), self._at(kept[5])
-        self._run(commands, "uh_route", (1,), self._at(kept[0]), *extra, ids, weights, *numbers, *factors)
+        vectors = self._places(op, "logits"), self._places(op, "ids", "weights")
+        extra = self._constants(op, "choice_bias", "expert_scale")
+        numbers = (c_int32(op.number(name)) for name in ("experts", "top_k", "score", "normalize"))
+        factors = (c_float(op.factor(name)) for name in ("normalize_eps", "normalize_min", "scale_or_jitter"))
+        self._run(commands, "uh_route", (1,), *vectors[0], *extra, *vectors[1], *numbers, *factors)
 
     # ---- in use -----------------------------------------------------------------------------------------------------
 

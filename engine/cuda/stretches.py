@@ -22,12 +22,13 @@ from engine.cuda.device import CardDevice
 from engine.cuda.errors import CardError
 from engine.cuda.expert_kernels import ExpertKernels
 from engine.cuda.expert_table import ExpertTable
-from engine.cuda.layer_runs import Asked, LayerRun, tensors_of
+from engine.cuda.layer_runs import KEPT, Asked, LayerRun, tensors_of
 from engine.cuda.layers import CardCopy, CardLayers
 from engine.cuda.operands import BLOCK
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, NativeKernel
-from engine.native.op_graph import GraphStep, OpKind
+from engine.native.op_graph import GraphStep
+from engine.native.op_slots import OpKind
 from engine.record.layout import ExpertSpec
 
 MOST_CHOSEN = BLOCK  # experts of a token that uh_find looks up
@@ -171,8 +172,8 @@ class CardStretches:
         found = []
         for op in run.ops:
             if op.kind is OpKind.HEADS:
-                x, values = tensors_of(op, (0, 5))
-                nbytes, keys = 4 * op.n[2] * op.n[3], 4 * op.n[1] * op.n[3]
+                x, values = tensors_of(op, KEPT)
+                nbytes, keys = (4 * op.number(heads) * op.number("dim") for heads in ("kv_heads", "heads"))
                 found.append((self._runs.offset(x) + keys, nbytes, x.data_ptr() + keys))
                 found.append((self._runs.offset(values), nbytes, values.data_ptr()))
         return found

@@ -25,7 +25,7 @@ from engine.library.listing import experts_per_token
 from engine.limits import check_config
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import matrices, nbytes, opening_bytes, token_bytes, working_bytes
-from engine.models.layers.weight_format import KINDS, Kind, holding
+from engine.models.layers.weight_format import KINDS, Kind, weight_kinds
 from engine.models.spec import MoeSpec
 from engine.planning.facts import ModelFacts
 from engine.record.layout import ExpertSpec
@@ -43,7 +43,7 @@ def config_facts(config: Mapping[str, Any], name: str, top: int = 8) -> ModelFac
     experts = [(moe.experts.count, _moe_spec(moe, top)) for moe in spec.moe_layers.values()]
     tiers = experts[0][1].tiers
     found = tuple(matrices(spec, spec.vocab))
-    sizes = {kind: [(m.role, nbytes(m, holding(kind))) for m in found] for kind in KINDS}
+    sizes = {kind: [(m.role, nbytes(m, weight_kinds(kind))) for m in found] for kind in KINDS}
     dense = sum(BF16 * m.rows * m.cols for m in found)
     return ModelFacts(
         name=name,
@@ -114,7 +114,7 @@ def catalogue_facts(entry: CatalogueEntry, top: int) -> ModelFacts:
     grown = (shape.dense_parameters - words) / (counted - words)
 
     def scaled(kind: Kind, size: int) -> int:
-        held = holding(kind)
+        held = weight_kinds(kind)
         known = sum(nbytes(m, held) for m in by_words)
         return round((size - known) * grown) + known
 

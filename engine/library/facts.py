@@ -19,7 +19,7 @@ from engine.library.entries import ModelCard
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import Matrix, StoredMatrix, matrices, nbytes, opening_bytes, token_bytes, working_bytes
 from engine.models.layers.state import SNAPSHOT_BYTES, SNAPSHOTS
-from engine.models.layers.weight_format import KINDS, holding
+from engine.models.layers.weight_format import KINDS, weight_kinds
 from engine.models.shapes import disagreement
 from engine.models.spec import (
     AttentionSpec,
@@ -127,7 +127,7 @@ def _dense_bytes(store: Store, spec: DecoderSpec | None) -> tuple[dict[str, int]
     looked_up: dict[str, int] = {}
     head: dict[str, int] = {}
     for kind in KINDS:
-        sizes = [(m.role, nbytes(m, holding(kind), kept)) for m in found]
+        sizes = [(m.role, nbytes(m, weight_kinds(kind), kept)) for m in found]
         held[kind] = small + sum(size for _, size in sizes)
         looked_up[kind] = sum(size for role, size in sizes if role == "table")
         head[kind] = sum(size for role, size in sizes if role == "head")

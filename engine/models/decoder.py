@@ -18,7 +18,7 @@ from engine.models.layers.norms import build_norm
 from engine.models.layers.position_range import PositionRange
 from engine.models.layers.state import SequenceState
 from engine.models.layers.streams import Streams
-from engine.models.layers.weight_format import F32, WeightFormat
+from engine.models.layers.weight_format import WeightFormat
 from engine.models.layers.weights import CheckpointWeights, Linear, fetch, looked_up, matrix
 from engine.models.op_graph.executor import GraphExecutor, UnsupportedOp, build_graph
 from engine.models.shapes import CheckedWeights
@@ -54,7 +54,7 @@ class Decoder:
         spec: DecoderSpec,
         weights: CheckpointWeights,
         experts: ExpertBackend,
-        dense: WeightFormat = F32,
+        dense: WeightFormat,
         kv_dtype: torch.dtype = torch.float32,
     ) -> None:
         """dense: how linear layers, the head and small tables are held, and what multiplies with them.
@@ -87,11 +87,7 @@ class Decoder:
         self._per_layer_inputs = None if own is None else PerLayerInputs(own, weights, spec.hidden, dense)
         self._executor, self._unsupported = self._graph_for(dense.kernel, experts)
 
-    def _graph_for(
-        self, kernel: NativeKernel | None, experts: ExpertBackend
-    ) -> tuple[GraphExecutor | None, Translatable]:
-        if kernel is None:
-            return None, msg("Torch computes the layers.")
+    def _graph_for(self, kernel: NativeKernel, experts: ExpertBackend) -> tuple[GraphExecutor | None, Translatable]:
         try:
             graph = build_graph(
                 self.spec, self.layers, self._norm, self._head,

@@ -10,7 +10,7 @@ from engine.kernels.dense import packed_bytes
 from engine.models.layers.deltanet import CHANNEL_CHUNK
 from engine.models.layers.latent_cache import SCORES_LIMIT
 from engine.models.layers.mamba2 import CHUNK
-from engine.models.layers.weight_format import BITS, Kind, WeightFormat
+from engine.models.layers.weight_format import BITS, Kind, WeightKinds
 from engine.models.spec import (
     AttentionSpec,
     CompressedSpec,
@@ -85,7 +85,7 @@ def matrices(spec: DecoderSpec, own_vocab: int = 0) -> Iterator[Matrix]:
         yield from _layer(layer, spec.hidden)
 
 
-def nbytes(matrix: Matrix, dense: WeightFormat, kept: Mapping[str, StoredMatrix] = NONE_KEPT) -> int:
+def nbytes(matrix: Matrix, dense: WeightKinds, kept: Mapping[str, StoredMatrix] = NONE_KEPT) -> int:
     """Bytes that it takes, held so, for native kernels. kept: by module, what is stored as codes."""
     if matrix.stays:
         return CHECKSUM * matrix.rows
@@ -98,7 +98,7 @@ def nbytes(matrix: Matrix, dense: WeightFormat, kept: Mapping[str, StoredMatrix]
     return {"f32": 4 * rows * cols, "bf16": 2 * rows * cols}[kind]
 
 
-def _kind(matrix: Matrix, dense: WeightFormat) -> Kind:
+def _kind(matrix: Matrix, dense: WeightKinds) -> Kind:
     match matrix.role:
         case "linear":
             return dense.kind

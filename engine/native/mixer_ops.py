@@ -7,7 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 from torch import Tensor
 
 from engine.native.library import MatrixView
-from engine.native.op_graph import Op, OpKind, Rows, rows_of, sized
+from engine.native.op_graph import Op, Rows, Value, rows_of, sized
+from engine.native.op_slots import OpKind
 from engine.record.layout import ROWS_PER_TILE
 
 # As in native/latent.h, which widens rows to float32 into an array of this width on its stack; DeepSeek's are 512 + 64.
@@ -26,7 +27,8 @@ def each(view: MatrixView, heads: int, x: Tensor, x_step: int, y: Tensor, y_step
     if view.rows % heads or view.bias or (view.kind < 16 and rows % ROWS_PER_TILE):
         raise ValueError(f"{view.rows} rows must fall into {heads} heads of whole tiles, without a bias")
     own = (_reaching(x, heads, x_step, view.cols), _reaching(y, heads, y_step, rows))
-    return Op(OpKind.EACH, (heads, x_step, y_step), (), (view, x, y), own)
+    values: dict[str, Value] = {"heads": heads, "x_step": x_step, "out_step": y_step, "view": view, "x": x, "out": y}
+    return Op(OpKind.EACH, values, own)
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,13 @@ def latent(
     rows = (rows_of(spec.heads * (spec.nope + spec.rope), queries), rows_of(spec.rank + spec.rope, row),
             *(rows_of(spec.rope // 2, own) for own in angles))  # fmt: skip
     sized(spec.rank, scale)
-    numbers = (state, spec.heads, spec.nope, spec.rope, spec.rank, interleaved)
-    return Op(OpKind.LATENT, numbers, (eps,), (queries, row, scale, *angles), rows)
+    cosines, sines = angles
+    values: dict[str, Value] = {
+        "state": state, "heads": spec.heads, "nope": spec.nope, "rope": spec.rope, "rank": spec.rank,
+        "interleaved": interleaved, "eps": eps, "queries": queries, "row": row, "scale": scale, "cosines": cosines,
+        "sines": sines,
+    }  # fmt: skip
+    return Op(OpKind.LATENT, values, rows)
 
 
 def latent_room(spec: Latent) -> int:
@@ -73,9 +80,12 @@ def latent_attend(
     rows_of(spec.heads * (spec.nope + spec.rope), queries)
     rotary = queries[..., spec.nope :]
     rows = (*(rows_of(spec.heads * spec.rank, own) for own in (in_latent, out)), rows_of(latent_room(spec), room))
-    numbers = (state, spec.heads, spec.rank, spec.rope, spec.nope + spec.rope)
-    kept = (in_latent, rotary, out, room)
-    return Op(OpKind.LATENT_ATTEND, numbers, (scale,), kept, (*rows, Rows(rotary)))
+    values: dict[str, Value] = {
+        "state": state, "heads": spec.heads, "rank": spec.rank, "rope": spec.rope,
+        "rotary_step": spec.nope + spec.rope, "scale": scale, "in_latent": in_latent, "rotary": rotary, "out": out,
+        "room": room,
+    }  # fmt: skip
+    return Op(OpKind.LATENT_ATTEND, values, (*rows, Rows(rotary)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +122,15 @@ def delta(spec: Delta, mixed: Tensor, rates: Tensor, out: Tensor, state: int) ->
     sized(spec.kernel * channels, spec.taps)
     sized(spec.v_heads, spec.decay, spec.dt_bias)
     sized(spec.v_dim, spec.norm)
-    numbers = (state, spec.k_heads, spec.v_heads, spec.k_dim, spec.v_dim, spec.kernel)
-    kept = (mixed, rates, spec.taps, spec.decay, spec.dt_bias, spec.norm, out)
-    return Op(OpKind.DELTA, numbers, (spec.qk_eps, spec.norm_eps), kept, rows)
+    return Op(
+        OpKind.DELTA,
+        {
+            "state": state, "k_heads": spec.k_heads, "v_heads": spec.v_heads, "k_dim": spec.k_dim, "v_dim": spec.v_dim,
+            "kernel": spec.kernel, "qk_eps": spec.qk_eps, "norm_eps": spec.norm_eps, "mixed": mixed, "rates": rates,
+            "taps": spec.taps, "decay": spec.decay, "dt_bias": spec.dt_bias, "norm": spec.norm, "out": out,
+        },
+        rows,
+    )  # fmt: skip
 
 
 def conv(mixed: Tensor, taps: Tensor, bias: Tensor | None, out: Tensor, state: int) -> Op:
@@ -126,7 +142,10 @@ def conv(mixed: Tensor, taps: Tensor, bias: Tensor | None, out: Tensor, state: i
     rows = (rows_of(3 * channels, mixed), rows_of(channels, out))
     sized(kernel * channels, taps)
     sized(channels, bias)
-    return Op(OpKind.CONV, (state, channels, kernel), (), (mixed, taps, bias, out), rows)
+    values: dict[str, Value] = {
+        "state": state, "channels": channels, "kernel": kernel, "mixed": mixed, "taps": taps, "bias": bias, "out": out,
+    }  # fmt: skip
+    return Op(OpKind.CONV, values, rows)
 
 
 def _reaching(x: Tensor, heads: int, step: int, size: int) -> Rows:

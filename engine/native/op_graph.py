@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import lru_cache
 from typing import Literal, get_args
 
@@ -20,6 +19,7 @@ from torch import Tensor
 
 from engine.native.kv_rows import BITS
 from engine.native.library import ISAS, MatrixView, isas, load_library
+from engine.native.op_slots import SLOTS, OpKind
 
 ActivationKind = Literal[
     "silu",
@@ -41,65 +41,81 @@ MOST_HEAD_DIM = 512
 SPANS = 16  # pieces that the rows of a head are split into, at most
 MOST_ROWS = 16  # tokens that a graph takes at once: UH_MOST_ROWS, the length of arrays on C's stack
 
-_OP = struct.Struct("=12i4f12Q12i")  # uh_op; "=" is without padding, of which it needs none
-_CARD_AT = struct.calcsize("=12i4f3Q")  # of p[3] in a linear op
-_RUN_AT = struct.calcsize("=12i4f11Q")  # of p[11], in any op
+# uh_op: its kind, numbers, factors, addresses and strides; "=" is without padding, of which it needs none.
+NUMBERS, FACTORS, ADDRESSES = 11, 4, 12
+_OP = struct.Struct(f"=i{NUMBERS}i{FACTORS}f{ADDRESSES}Q{ADDRESSES}i")
+_ADDRESSES_AT = struct.calcsize(f"=i{NUMBERS}i{FACTORS}f")
+_CARD_AT = _ADDRESSES_AT + 8 * SLOTS[OpKind.LINEAR].addresses.index("card")
+_RUN_AT = _ADDRESSES_AT + 8 * (ADDRESSES - 1)  # the last, in any op
 _ROW = struct.Struct("=qQ")  # uh_row
 _STEP = struct.Struct("=Qii")  # uh_step
 NORMS = (None, "head", "full")
 SCORES = ("softmax", "topk_softmax", "sigmoid", "sparsemixer", "sqrtsoftplus")
 
 
-class OpKind(IntEnum):
-    """As in the C enum."""
-
-    # Indices into uh_ops_*: the table of functions of each instruction set.
-    NORM = 0
-    LINEAR = 1
-    ADD = 2
-    SCALE = 3
-    GATE = 4
-    ACTIVATE = 5
-    SOFTCAP = 6
-    ROPE = 7
-    HEADS = 8
-    ATTEND = 9
-    ROUTE = 10
-    EACH = 11
-    LATENT = 12
-    LATENT_ATTEND = 13
-    DELTA = 14
-    CONV = 15
+Value = float | Tensor | MatrixView | None
 
 
 @dataclass(frozen=True, eq=False)
 class Op:
-    """One operation. keeps: whatever owns the memory behind the addresses, in their order; None is address 0.
+    """One operation. values: by the names of SLOTS, all but `card`; it keeps what addresses point to alive.
 
-    rows: those of `keeps` that each token has its own row of, or the only token, without the dimension of rows. Raises
-    ValueError where they are not of as many tokens.
+    rows: of the tensors that each token has its own row of, or the only token, without the dimension of rows. Raises
+    ValueError where they are not of as many tokens, or for other names than those of the kind.
     """
 
     kind: OpKind
-    n: tuple[int, ...] = ()
-    f: tuple[float, ...] = ()
-    keeps: tuple[Tensor | MatrixView | None, ...] = ()
+    values: Mapping[str, Value]
     rows: tuple[Rows, ...] = ()
 
     def __post_init__(self) -> None:
+        slots = SLOTS[self.kind]
+        wanted = {*slots.numbers, *slots.factors, *slots.addresses} - {"card"}
+        if wanted != set(self.values):
+            raise ValueError(f"{self.kind.name} takes {sorted(wanted)}, not {sorted(self.values)}")
         if len({rows.count for rows in self.rows}) > 1:
             raise ValueError(f"vectors of {[rows.count for rows in self.rows]} tokens in one op")
 
+    def number(self, name: str) -> int:
+        """One of its numbers."""
+        assert name in SLOTS[self.kind].numbers, name
+        return int(self.values[name])  # type: ignore[arg-type]
+
+    def factor(self, name: str) -> float:
+        """One of its factors."""
+        assert name in SLOTS[self.kind].factors, name
+        return float(self.values[name])  # type: ignore[arg-type]
+
+    def tensor(self, name: str) -> Tensor | None:
+        """One of the tensors that it points to; None: it does without."""
+        found = self.values[name]
+        assert found is None or isinstance(found, Tensor), name
+        return found
+
+    @property
+    def view(self) -> MatrixView:
+        """The matrix that it multiplies with."""
+        found = self.values["view"]
+        assert isinstance(found, MatrixView)
+        return found
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """All that it points to but matrices."""
+        return [own for own in self.values.values() if isinstance(own, Tensor)]
+
     def packed(self) -> bytes:
         """uh_op."""
-        n = (*self.n, *[0] * (11 - len(self.n)))
-        f = (*self.f, *[0.0] * (4 - len(self.f)))
-        p = [_address(kept) for kept in self.keeps]
-        if len(p) > 11:
-            raise ValueError("an op takes at most 11 addresses: the last is that of what a card computes")
+        slots = SLOTS[self.kind]
+        n, f = (tuple(map(self.number, slots.numbers)), tuple(map(self.factor, slots.factors)))
+        kept = [self.values.get(name) for name in slots.addresses]
         strides = {id(rows.tensor): rows.stride for rows in self.rows}
-        s = [strides.get(id(kept), 0) for kept in self.keeps]
-        return _OP.pack(self.kind, *n, *f, *p, *[0] * (12 - len(p)), *s, *[0] * (12 - len(s)))
+        p = [_address(own) for own in kept]
+        s = [strides.get(id(own), 0) for own in kept]
+        return _OP.pack(
+            self.kind, *n, *[0] * (NUMBERS - len(n)), *f, *[0.0] * (FACTORS - len(f)),
+            *p, *[0] * (ADDRESSES - len(p)), *s, *[0] * (ADDRESSES - len(s)),
+        )  # fmt: skip
 
 
 class Rows:
@@ -136,8 +152,7 @@ class OpGraph:
 
     def linears(self) -> list[tuple[int, MatrixView]]:
         """Places and matrices of the ops that multiply with one matrix."""
-        places = ((at, op.keeps[0]) for at, op in enumerate(self.ops) if op.kind is OpKind.LINEAR)
-        return [(at, view) for at, view in places if isinstance(view, MatrixView)]
+        return [(at, op.view) for at, op in enumerate(self.ops) if op.kind is OpKind.LINEAR]
 
     def put_on_card(self, at: int, matrix: int) -> None:
         """Have a card compute this linear op for single tokens. matrix: address of a uh_card_matrix; 0: no card."""
@@ -219,24 +234,33 @@ def norm(x: Tensor, out: Tensor, width: int, eps: float, scale: Tensor | None, b
     heads = rows[0].size // width
     if heads * width != rows[0].size:
         raise ValueError(f"{rows[0].size} values do not fall into rows of {width}")
-    return Op(OpKind.NORM, (heads, width), (eps,), (x, out, scale, bias), rows)
+    values: dict[str, Value] = {
+        "heads": heads,
+        "width": width,
+        "eps": eps,
+        "x": x,
+        "out": out,
+        "scale": scale,
+        "bias": bias,
+    }
+    return Op(OpKind.NORM, values, rows)
 
 
 def linear(view: MatrixView, x: Tensor, out: Tensor) -> Op:
     """out = W x + bias."""
-    return Op(OpKind.LINEAR, (), (), (view, x, out), (rows_of(view.cols, x), rows_of(view.rows, out)))
+    return Op(OpKind.LINEAR, {"view": view, "x": x, "out": out}, (rows_of(view.cols, x), rows_of(view.rows, out)))
 
 
 def add(x: Tensor, source: Tensor, by: float = 1.0) -> Op:
     """x += by * source."""
     rows = _alike(x, source)
-    return Op(OpKind.ADD, (rows[0].size,), (by,), (x, source), rows)
+    return Op(OpKind.ADD, {"count": rows[0].size, "by": by, "x": x, "source": source}, rows)
 
 
 def scale(x: Tensor, by: float) -> Op:
     """x *= by."""
     rows = Rows(x)
-    return Op(OpKind.SCALE, (rows.size,), (by,), (x,), (rows,))
+    return Op(OpKind.SCALE, {"count": rows.size, "by": by, "x": x}, (rows,))
 
 
 def gate(x: Tensor, gates: Tensor) -> Op:
@@ -244,26 +268,31 @@ def gate(x: Tensor, gates: Tensor) -> Op:
     rows, by = Rows(x), Rows(gates)
     if by.size not in (1, rows.size):
         raise ValueError(f"{by.size} gates for {rows.size} values")
-    return Op(OpKind.GATE, (rows.size, by.size), (), (x, gates), (rows, by))
+    return Op(OpKind.GATE, {"count": rows.size, "gate_count": by.size, "x": x, "gates": gates}, (rows, by))
 
 
 def activate(gates: Tensor, up: Tensor, out: Tensor, kind: str, alpha: float = 0.0, limit: float = 0.0) -> Op:
     """out = activation(gates, up): engine.kernels.activation. alpha, limit: of clamped_swiglu."""
     rows = _alike(gates, up, out)
-    return Op(OpKind.ACTIVATE, (rows[0].size, KINDS.index(kind)), (alpha, limit), (gates, up, out), rows)
+    values: dict[str, Value] = {
+        "count": rows[0].size, "activation": KINDS.index(kind), "alpha": alpha, "limit": limit,
+        "gates": gates, "up": up, "out": out,
+    }  # fmt: skip
+    return Op(OpKind.ACTIVATE, values, rows)
 
 
 def softcap(x: Tensor, cap: float) -> Op:
     """x = tanh(x / cap) * cap."""
     rows = Rows(x)
-    return Op(OpKind.SOFTCAP, (rows.size,), (cap,), (x,), (rows,))
+    return Op(OpKind.SOFTCAP, {"count": rows.size, "cap": cap, "x": x}, (rows,))
 
 
 def rope(frequencies: Tensor, cosines: Tensor, sines: Tensor) -> Op:
     """Cosines and sines of position * frequency, times the last of `frequencies`, which is one longer than they are."""
     rows = _alike(cosines, sines)
     sized(rows[0].size + 1, frequencies)
-    return Op(OpKind.ROPE, (rows[0].size,), (), (frequencies, cosines, sines), rows)
+    values: dict[str, Value] = {"count": rows[0].size, "frequencies": frequencies, "cosines": cosines, "sines": sines}
+    return Op(OpKind.ROPE, values, rows)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -306,12 +335,17 @@ def heads(spec: Heads, projected: Tensor, values: Tensor, state: int) -> Op:
         rows, half = (*rows, *angles), angles[0].size
     if 2 * half > spec.dim:
         raise ValueError(f"a head of {spec.dim} cannot be turned in {2 * half} dimensions")
-    numbers = (
-        state, spec.heads, spec.kv_heads, spec.dim, NORMS.index(spec.norm), spec.norm_last, half, spec.interleaved,
-        spec.norm_values, spec.reuse_keys, spec.clip is not None,
+    return Op(
+        OpKind.HEADS,
+        {
+            "state": state, "heads": spec.heads, "kv_heads": spec.kv_heads, "dim": spec.dim,
+            "norm": NORMS.index(spec.norm), "norm_last": spec.norm_last, "half": half,
+            "interleaved": spec.interleaved, "norm_values": spec.norm_values, "reuse_keys": spec.reuse_keys,
+            "clips": spec.clip is not None, "eps": spec.eps, "limit": spec.clip or 0.0, "projected": projected,
+            "q_scale": spec.q_scale, "k_scale": spec.k_scale, "cosines": cosines, "sines": sines, "values": values,
+        },
+        rows,
     )  # fmt: skip
-    kept = (projected, spec.q_scale, spec.k_scale, cosines, sines, values)
-    return Op(OpKind.HEADS, numbers, (spec.eps, spec.clip or 0.0), kept, rows)
 
 
 def attend_room(heads: int, dim: int) -> int:
@@ -337,8 +371,11 @@ def attend(
         raise ValueError(f"{number} queries of {dim} on {kv_heads} key heads are not provided for")
     if rows[2].size < attend_room(number, dim):
         raise ValueError("there is too little room for attention")
-    kept = (queries, sinks, out, room)
-    return Op(OpKind.ATTEND, (state, number, kv_heads, dim, window or 0), (scale,), kept, rows)
+    values: dict[str, Value] = {
+        "state": state, "heads": number, "kv_heads": kv_heads, "dim": dim, "window": window or 0, "scale": scale,
+        "queries": queries, "sinks": sinks, "out": out, "room": room,
+    }  # fmt: skip
+    return Op(OpKind.ATTEND, values, rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -380,14 +417,19 @@ def route(
     )  # fmt: skip
     if not 0 < spec.top_k <= spec.experts or spec.experts % spec.groups or spec.top_groups > spec.groups:
         raise ValueError(f"{spec} cannot be")
-    numbers = (
-        spec.experts, spec.top_k, SCORES.index(spec.score), spec.groups, spec.top_groups, spec.top_two, spec.normalize,
-        spec.given,
+    return Op(
+        OpKind.ROUTE,
+        {
+            "experts": spec.experts, "top_k": spec.top_k, "score": SCORES.index(spec.score), "groups": spec.groups,
+            "top_groups": spec.top_groups, "top_two": spec.top_two, "normalize": spec.normalize, "given": spec.given,
+            "masked_score": spec.masked_score, "normalize_eps": spec.normalize_eps,
+            "normalize_min": spec.normalize_min,
+            "scale_or_jitter": spec.jitter if spec.score == "sparsemixer" else spec.scale,
+            "logits": logits, "choice_bias": choice_bias, "expert_scale": expert_scale, "room": room, "ids": ids,
+            "weights": weights, "best_groups": groups,
+        },
+        rows,
     )  # fmt: skip
-    last = spec.jitter if spec.score == "sparsemixer" else spec.scale
-    factors = (spec.masked_score, spec.normalize_eps, spec.normalize_min, last)
-    kept = (logits, choice_bias, expert_scale, room, ids, weights, groups)
-    return Op(OpKind.ROUTE, numbers, factors, kept, rows)
 
 
 def run_route(op: Op) -> None:
@@ -410,11 +452,14 @@ def _best_isa() -> int:
 # ---- checks -----------------------------------------------------------------------------------------------------
 
 
-def _address(kept: Tensor | MatrixView | None) -> int:
-    if kept is None:
+def _address(own: Value) -> int:
+    if own is None:
         return 0
-    # Op.keeps owns it, and OpGraph its ops: the address holds while the graph lives.
-    return kept.data_ptr() if isinstance(kept, Tensor) else ctypes.addressof(kept)
+    # Op.values owns it, and OpGraph its ops: the address holds while the graph lives.
+    if isinstance(own, Tensor):
+        return own.data_ptr()
+    assert isinstance(own, MatrixView)
+    return ctypes.addressof(own)
 
 
 def _plain(tensor: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:

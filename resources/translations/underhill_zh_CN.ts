@@ -9821,11 +9821,6 @@
         </message>
         <message>
             <location filename="../../engine/models/decoder.py"></location>
-            <source>Torch computes the layers.</source>
-            <translation>各层由 torch 计算。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/models/decoder.py"></location>
             <source>Torch computes the layers, more slowly than native code would: {reason}.</source>
             <translation>各层由 torch 计算，比原生代码慢：{reason}。</translation>
         </message>

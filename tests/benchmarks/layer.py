@@ -36,7 +36,7 @@ from tests.engine.experts.sources import MemorySource
 from tests.engine.models.compat.checkpoint import Dense, random_model
 from tests.engine.models.compat.sweep import quiet
 from tests.engine.models.compat.tiny import tiny_config
-from tests.engine.models.open_decoder import open_decoder
+from tests.engine.models.open_decoder import open_decoder, without_op_graph
 
 GOAL = 40.0  # microseconds
 
@@ -84,8 +84,9 @@ def native_steps(layers: int, prompt: Tensor, folder: str) -> tuple[Steps, Calla
     decoders = {
         "native": Decoder(spec, dense, runtime, WeightFormat(kernel=kernel), torch.bfloat16),
         "native, without experts": Decoder(spec, dense, Nobody(), WeightFormat(kernel=kernel), torch.bfloat16),
-        "torch": Decoder(spec, dense, runtime, WeightFormat(), torch.bfloat16),
     }
+    with without_op_graph():
+        decoders["torch"] = Decoder(spec, dense, runtime, WeightFormat(kernel=kernel), torch.bfloat16)
     assert decoders["native"].native_layers
     everything = torch.arange(128)
     for layer in range(layers):  # once each: from then on nothing is read

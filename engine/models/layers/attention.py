@@ -1,8 +1,12 @@
 """Grouped-query attention with the variations of its families: norms, windows, sinks, gates, clipping.
 
-`attend_one` and `attend_span` go over cached pieces of keys and values, none of which is copied or put together: each
-piece is attended to on its own; outputs are merged by their log-sum-exp, which is exact. `Blocks` is block-sparse
-attention (MiniMax-M3): which blocks of tokens a query attends to, chosen for each key head.
+The op graph computes up to 16 tokens (engine/models/op_graph), and the native `prefill_attention` those of a prompt. By
+torch go single tokens that cannot take the op graph: of families without native ops, and behind an image that turns by
+several axes (`attend_one`); images whose tokens see each other, and chosen blocks (`attend_masked`).
+
+`attend_one` goes over cached pieces of keys and values, none of which is copied or put together: each piece is attended
+to on its own; outputs are merged by their log-sum-exp, which is exact. `Blocks` is block-sparse attention (MiniMax-M3):
+which blocks of tokens a query attends to, chosen for each key head.
 """
 
 from __future__ import annotations
@@ -14,13 +18,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.kernels.native import NativeKernel
 from engine.kernels.prefill_attention import finish_heads, prefill_attention
 from engine.kernels.scratch_pool import SCRATCH
 from engine.models.layers.latent_cache import SCORES_LIMIT
-from engine.models.layers.norms import build_norm, rms, rms_scale
+from engine.models.layers.norms import build_norm, rms_scale
 from engine.models.layers.position_range import PositionRange
-from engine.models.layers.rope import RopeTable
 from engine.models.layers.state import RecurrentState, RowsState, unpacked
 from engine.models.layers.weight_format import WeightFormat
 from engine.models.layers.weights import CheckpointWeights, Linear, fetch, load_linear, matrix, ordered
@@ -43,14 +45,9 @@ class Attention:
         self.sinks = None if spec.sinks is None else fetch(weights, spec.sinks).float()
         self.blocks = None if spec.blocks is None else Blocks(spec.blocks, weights, dense)
         self._kernel = dense.kernel
-        self._eps = torch.tensor(spec.qk_norm_eps)
-        self._qk_scale = self.q_scale = self.k_scale = torch.empty(0)
-        if spec.qk_norm is not None:
-            q, k = (_norm_scale(spec, weights, name) for name in (spec.q_norm, spec.k_norm))
-            self.q_scale, self.k_scale = q, k
-            if spec.qk_norm == "head":  # [heads + kv_heads, head_dim]: one product norms both
-                self._qk_scale = torch.cat((q.expand(spec.heads, -1), k.expand(spec.kv_heads, -1)))
-        scaled = spec.qk_norm is not None
+        q_scale, k_scale = (
+            None if spec.qk_norm is None else _norm_scale(spec, weights, name) for name in (spec.q_norm, spec.k_norm)
+        )
         self.heads = Heads(  # for native calls, which are told of the positions
             heads=spec.heads,
             kv_heads=spec.kv_heads,
@@ -58,8 +55,8 @@ class Attention:
             norm=spec.qk_norm,
             eps=spec.qk_norm_eps,
             norm_last=spec.qk_norm_after_rope,
-            q_scale=self.q_scale if scaled else None,
-            k_scale=self.k_scale if scaled else None,
+            q_scale=q_scale,
+            k_scale=k_scale,
             clip=spec.clip_qkv,
             rope=None,
             interleaved=spec.rope is not None and spec.rope.interleaved,
@@ -79,14 +76,11 @@ class Attention:
         spec = self.spec
         rows = self.qkv(x).view(span.length, -1, spec.head_dim)  # [T, heads + 2 kv_heads (+ heads), head_dim]
         both = spec.heads + spec.kv_heads
-        qk = rows[:, :both]
-        v = rows[:, spec.heads : both] if spec.v is None else rows[:, both : both + spec.kv_heads]
-        rope = None if spec.rope is None else span.rope(spec.rope)
-        if self._kernel is not None and span.length > 1:
-            v = self._finished(self._kernel, rows, v, rope)
-        else:
-            qk, v = self._prepared(qk, v, rope)
-        q, k = qk[:, : spec.heads], qk[:, spec.heads :].transpose(0, 1)
+        wide = (span.length, spec.kv_heads, spec.head_dim)
+        v = SCRATCH.floats(*wide) if spec.v is None else rows[:, both : both + spec.kv_heads]
+        rope = None if spec.rope is None else span.rope(spec.rope).halves
+        finish_heads(self._kernel, replace(self.heads, rope=rope), rows.view(span.length, -1), v.view(span.length, -1))
+        q, k = rows[:, : spec.heads], rows[:, spec.heads : both].transpose(0, 1)
         factor = span.temperature(spec.temperature)
         if factor is not None:
             q = q * factor
@@ -104,38 +98,6 @@ class Attention:
             out = out.unflatten(1, (spec.heads, -1))[..., : spec.value_dim].flatten(1)
         return self.out(out)
 
-    def _finished(self, kernel: NativeKernel, rows: Tensor, v: Tensor, rope: RopeTable | None) -> Tensor:
-        """As `_prepared`, queries and keys where they lie in `rows`; returns the values."""
-        spec, tokens = self.spec, len(rows)
-        if spec.v is None:
-            v = SCRATCH.floats(*v.shape)
-        heads = replace(self.heads, rope=None if rope is None else rope.halves)
-        finish_heads(kernel, heads, rows.view(tokens, -1), v.view(tokens, -1))
-        return v
-
-    def _prepared(self, qk: Tensor, v: Tensor, rope: RopeTable | None) -> tuple[Tensor, Tensor]:
-        """Norms, clipping and rope, in the order of the family."""
-        spec = self.spec
-        if spec.qk_norm is not None and not spec.qk_norm_after_rope:
-            qk = self._normed(qk)
-        if spec.clip_qkv is not None:
-            qk, v = qk.clamp(-spec.clip_qkv, spec.clip_qkv), v.clamp(-spec.clip_qkv, spec.clip_qkv)
-        if rope is not None:
-            qk = rope.apply(qk)
-        if spec.qk_norm is not None and spec.qk_norm_after_rope:
-            qk = self._normed(qk)
-        if spec.v_norm:
-            v = rms(v, self._eps)
-        return qk, v
-
-    def _normed(self, qk: Tensor) -> Tensor:
-        spec = self.spec
-        if spec.qk_norm == "head":
-            return rms(qk, self._eps, self._qk_scale)
-        parts = ((qk[:, : spec.heads], self.q_scale), (qk[:, spec.heads :], self.k_scale))
-        normed = [rms(part.flatten(1), self._eps, scale) for part, scale in parts]
-        return torch.cat(normed, 1).view(qk.shape)
-
     def _attended(
         self, x: Tensor, q: Tensor, own: tuple[Tensor, Tensor], span: PositionRange, state: RowsState
     ) -> Tensor:
@@ -144,17 +106,16 @@ class Attention:
         state.append(*own, *([] if self.blocks is None else [self.blocks.keys(x, span)]))
         if self.blocks is not None and not self.blocks.sees_all(span.stop):
             return self.blocks.attend(x, q, state.views(), span, spec.scale)
+        if spec.whole_pictures and span.pictures:
+            assert spec.window is not None, "see AttentionSpec"
+            dtype = unpacked(state.buffers[0].dtype)
+            past = [piece[:2] for piece in state.numbers(first, span.start)]
+            k, v = (torch.cat([*rows, new.to(dtype)], 1) for *rows, new in zip(*past, own, strict=True))
+            return attend_masked(q, k, v, spec.scale, span.window_mask(spec.window, dtype), self.sinks)
         if span.length == 1:
             return attend_one(q, [piece[:2] for piece in state.numbers(first, span.stop)], spec.scale, self.sinks)
-        ahead = spec.whole_pictures and bool(span.pictures)
-        if self._kernel is not None and not ahead:
-            seen = [piece[:2] for piece in state.views(first, span.stop)]
-            return prefill_attention(self._kernel, q, seen, spec.scale, spec.window, self.sinks)
-        past = [piece[:2] for piece in state.numbers(first, span.start)]
-        dtype = unpacked(state.buffers[0].dtype)
-        masked = ahead or (spec.window is not None and span.stop > spec.window)
-        mask = span.window_mask(spec.window, dtype) if masked and spec.window is not None else None
-        return attend_span(q, (own[0].to(dtype), own[1].to(dtype)), past, spec.scale, mask, self.sinks)
+        seen = [piece[:2] for piece in state.views(first, span.stop)]
+        return prefill_attention(self._kernel, q, seen, spec.scale, spec.window, self.sinks)
 
 
 def _norm_scale(spec: AttentionSpec, weights: CheckpointWeights, name: str | None) -> Tensor:
@@ -199,46 +160,35 @@ def attend_one(q: Tensor, pieces: Sequence[Piece], scale: float, sinks: Tensor |
     """
     kv_heads = pieces[0][0].shape[0]
     packed = q.view(1, kv_heads, -1, q.shape[-1]).to(pieces[0][0].dtype)  # [1, kv, rep, hd]
-    parts = [_flash(packed, k[None], v[None], scale, False, None) for k, v in pieces]
+    parts = [_flash(packed, k[None], v[None], scale) for k, v in pieces]
     out, lse = _merged(parts)
     if sinks is not None:
         out = out * _share(lse, sinks.view(1, kv_heads, -1))
     return out.reshape(1, -1)
 
 
-def attend_span(
-    q: Tensor, own: Piece, past: Sequence[Piece], scale: float, mask: Tensor | None = None, sinks: Tensor | None = None
-) -> Tensor:
-    """T tokens over themselves (causally) and the past.
+def attend_masked(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor, sinks: Tensor | None = None) -> Tensor:
+    """T tokens over those of N that a mask says.
 
-    q: [T, heads, head_dim] float32. own: the span's keys and values. past: pieces before it. mask: None where all of
-    the past is seen; otherwise additive [T, past + T] over past and own together, in the dtype of the keys.
-    sinks: [heads]. Returns [T, heads * head_dim] float32.
+    q: [T, heads, head_dim] float32. k, v: [kv_heads, N, head_dim]. mask: additive, [T, N] or [kv_heads, 1, T, N], in
+    the dtype of the keys; each query sees at least one. sinks: [heads]. Returns [T, heads * head_dim] float32.
     """
     tokens, heads, dim = q.shape
-    kv_heads = own[0].shape[0]
-    grouped = q.view(tokens, kv_heads, -1, dim).permute(1, 2, 0, 3).to(own[0].dtype)  # [kv, rep, T, hd]
+    kv_heads = k.shape[0]
+    grouped = q.view(tokens, kv_heads, -1, dim).permute(1, 2, 0, 3).to(k.dtype)  # [kv, rep, T, hd]
     rep = grouped.shape[1]
-
-    def shared(rows: Tensor) -> Tensor:
-        return rows[:, None].expand(-1, rep, -1, -1)  # one head's rows for all its queries, stride 0
-
-    if mask is None:
-        parts = [_flash(grouped, shared(k), shared(v), scale, False, None) for k, v in past]
-        parts.append(_flash(grouped, shared(own[0]), shared(own[1]), scale, True, None))
-    else:
-        # a window: few enough rows to put together, and then no query is left without a key in any piece
-        k, v = (torch.cat(rows, 1) for rows in zip(*past, own, strict=True))
-        parts = [_flash(grouped, shared(k), shared(v), scale, False, mask)]
-    out, lse = _merged(parts)
+    # one head's rows for all its queries, stride 0
+    keys, values = (rows[:, None].expand(-1, rep, -1, -1) for rows in (k, v))
+    out, lse = _flash(grouped, keys, values, scale, mask)
+    out = out.float()
     if sinks is not None:
         out = out * _share(lse, sinks.view(kv_heads, rep, 1))
     return out.permute(2, 0, 1, 3).reshape(tokens, heads * dim)
 
 
-def _flash(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+def _flash(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """(output, log-sum-exp of the scaled scores); the same kernel as F.scaled_dot_product_attention on the CPU."""
-    return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, causal, attn_mask=mask, scale=scale)
+    return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, False, attn_mask=mask, scale=scale)
 
 
 def _merged(parts: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
@@ -293,13 +243,13 @@ class Blocks:
         wanted = span.rope(self.spec.rope).apply(wanted)
         if span.length == 1:
             return self._one(self._chosen(wanted, pieces, span)[:, 0], q, pieces, scale)
-        own = tuple(torch.cat(rows, 1) for rows in zip(*(piece[:2] for piece in pieces), strict=True))
+        k, v = (torch.cat(rows, 1) for rows in zip(*(piece[:2] for piece in pieces), strict=True))
         step = max(1, SCORES_LIMIT // (self.spec.heads * span.stop))
         parts = []
         for at in range(0, span.length, step):
             part = PositionRange(span.start + at, min(span.start + at + step, span.stop))
             chosen = self._chosen(wanted[at : at + step], pieces, part)
-            parts.append(attend_span(q[at : at + step], own, (), scale, self._mask(chosen, part, own[0])))
+            parts.append(attend_masked(q[at : at + step], k, v, scale, self._mask(chosen, part, k)))
         return torch.cat(parts)
 
     def _chosen(self, wanted: Tensor, pieces: Sequence[Piece], span: PositionRange) -> Tensor:

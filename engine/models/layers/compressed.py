@@ -1,11 +1,14 @@
-"""Attention to a window and to compressed entries of what lies before it (DeepSeek-V4, sections 2.3.1 and 2.3.2)."""
+"""Attention to a window and to compressed entries of what lies before it (DeepSeek-V4, sections 2.3.1 and 2.3.2).
+
+It has no native ops: torch computes prompts and single tokens alike.
+"""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from engine.models.layers.attention import attend_one, attend_span
+from engine.models.layers.attention import attend_masked, attend_one
 from engine.models.layers.latent_cache import SCORES_LIMIT
 from engine.models.layers.linear import Linear
 from engine.models.layers.norms import build_norm, rms
@@ -161,7 +164,7 @@ class Compressed:
                 chosen = None if wanted is None else (wanted[0][own], wanted[1][own])
                 seen = torch.cat((seen, self._seen(chosen, part, state)), 1)
             mask = torch.zeros(seen.shape, dtype=keys.dtype).masked_fill_(~seen, float("-inf"))
-            parts.append(attend_span(q[own], (keys, keys), (), spec.head_dim**-0.5, mask, self.sinks))
+            parts.append(attend_masked(q[own], keys, keys, spec.head_dim**-0.5, mask, self.sinks))
         return torch.cat(parts)
 
     def _seen(self, wanted: tuple[Tensor, Tensor] | None, span: PositionRange, state: CompressedState) -> Tensor:

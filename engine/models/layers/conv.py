@@ -1,4 +1,7 @@
-"""Short causal depthwise convolutions, their history carried from call to call, and LFM2's token mixer made of one."""
+"""Short causal depthwise convolutions, their history carried from call to call, and LFM2's token mixer made of one.
+
+Of the mixer torch computes prompts of more than 16 tokens; the op graph the rest (engine/native/mixer_ops.py).
+"""
 
 from __future__ import annotations
 

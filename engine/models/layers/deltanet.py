@@ -7,6 +7,9 @@ head, with a state S [Dk, Dv], a decay exp(g) and a learning rate beta, every to
 
 one token at a time, or in chunks. The state changes in place and stays in float32: it sums over the whole context.
 Kimi Delta Attention (arXiv 2510.26692) forgets each channel by itself: its decay is a vector [Dk].
+
+Of Gated DeltaNet torch computes prompts of more than 16 tokens, and single tokens that cannot take the op graph (see
+attention.py); of Kimi Delta Attention, which has no native ops, all.
 """
 
 from __future__ import annotations

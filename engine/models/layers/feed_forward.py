@@ -90,7 +90,7 @@ class MoeBlock:
         dense: WeightFormat,
         layer: int,
     ) -> None:
-        self.router: Router | None = Router(spec.router, weights, hidden, native=dense.kernel is not None)
+        self.router: Router | None = Router(spec.router, weights, hidden)
         self._route = self.router
         self.layer = layer
         self.weigh_input = spec.weigh_input

@@ -23,8 +23,8 @@ class Linear:
     """y = x W^T + b for float32 x [T, in], giving float32 [T, out].
 
     int8 and int4 are native tiles with a scale and an offset per group, and a matrix that keeps codes of its source
-    stays as it is: both need dense.kernel. With it, one token meets f32 and bf16 weights with activations as they are;
-    several meet bf16 weights in bf16, which is torch's product, as is that of f32. The bias is added in float32.
+    stays as it is. One token meets f32 and bf16 weights with activations as they are; several meet bf16 weights in
+    bf16, which is torch's product, as is that of f32. The bias is added in float32.
     """
 
     def __init__(self, weight: Matrix | Sequence[Matrix], bias: Tensor | None, dense: WeightFormat) -> None:
@@ -38,8 +38,6 @@ class Linear:
         self._tiles: list[PackedMatrix | Coded] = []
         bits = BITS.get(self.kind)
         if bits is not None:
-            if dense.kernel is None:
-                raise ValueError(f"{self.kind} needs a kernel")
             self._tiles = _tiled(parts, bits, dense.kernel, dense.arena)
             self._held = [tiles.data for tiles in self._tiles]
             self.weight = self._held[0]
@@ -76,29 +74,29 @@ class Linear:
 
     def __call__(self, x: Tensor, own: bool = False) -> Tensor:
         """x: [T, in] float32. own: the result is kept, and does not lie in the rooms that layers share."""
-        if self._kernel is not None and (self._tiles or x.shape[0] == 1):
-            return self._native(self._kernel, x.contiguous(), own)
+        if self._tiles or x.shape[0] == 1:
+            return self._native(x.contiguous(), own)
         if self.kind == "f32":
             return F.linear(x, self.weight, self.bias)
         y = F.linear(x.bfloat16(), self.weight).float()
         return y if self.bias is None else y.add_(self.bias)
 
-    def _native(self, kernel: NativeKernel, x: Tensor, own: bool) -> Tensor:
+    def _native(self, x: Tensor, own: bool) -> Tensor:
         shape = (x.shape[0], self.out_features)
         if len(self._views) == 1:
-            return kernel.linear(self._views[0], x, torch.empty(shape) if own else None)
+            return self._kernel.linear(self._views[0], x, torch.empty(shape) if own else None)
         y = torch.empty(shape)
         for view, at in zip(self._views, self._starts(self._views), strict=True):
             here = y[:, at : at + view.rows]
             if here.is_contiguous():
-                kernel.linear(view, x, here)
+                self._kernel.linear(view, x, here)
             else:
-                here.copy_(kernel.linear(view, x))
+                here.copy_(self._kernel.linear(view, x))
         return y
 
     def rows(self, ids: Tensor) -> Tensor:
         """Rows of W as float32 [N, in]: the embedding, where the head is tied to it."""
-        if self._tiles and self._kernel is not None:
+        if self._tiles:
             (view,) = self._views
             return self._kernel.rows(view, ids)
         return self.weight[ids].float()
@@ -116,9 +114,7 @@ def _tiled(parts: Sequence[Matrix], bits: int, kernel: NativeKernel, arena: Aren
 
 
 def _raw(parts: Sequence[Tensor], dtype: torch.dtype, dense: WeightFormat) -> Tensor:
-    """One contiguous tensor; for native calls in huge pages."""
-    if dense.kernel is None:
-        return torch.cat([part.to(dtype) for part in parts]) if len(parts) > 1 else parts[0].to(dtype).contiguous()
+    """One contiguous tensor, in huge pages."""
     rows, cols = sum(part.shape[0] for part in parts), parts[0].shape[1]
     made = dense.arena.take(rows * cols * dtype.itemsize).view(dtype).view(rows, cols)
     at = 0

@@ -1,4 +1,7 @@
-"""Mamba-2 (Dao and Gu 2024, arXiv 2405.21060), a token mixer with a state of fixed size (Nemotron-H, Granite 4)."""
+"""Mamba-2 (Dao and Gu 2024, arXiv 2405.21060), a token mixer with a state of fixed size (Nemotron-H, Granite 4).
+
+It has no native ops: torch computes prompts and single tokens alike.
+"""
 
 from __future__ import annotations
 

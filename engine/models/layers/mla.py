@@ -1,4 +1,8 @@
-"""Multi-head latent attention (DeepSeek-V2/V3, GLM-4.7-Flash): a cache of one latent and one rotary key a token."""
+"""Multi-head latent attention (DeepSeek-V2/V3, GLM-4.7-Flash): a cache of one latent and one rotary key a token.
+
+Torch computes prompts of more than 16 tokens, and, with an indexer, a temperature or no rotation, which have no native
+ops, all; the op graph the rest (`latent_attend` in engine/native/mixer_ops.py).
+"""
 
 from __future__ import annotations
 

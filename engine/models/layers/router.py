@@ -13,14 +13,12 @@ from engine.native import op_graph
 
 
 class Router:
-    """The router of one MoE block. held: [E, H] float32, or bf16 where that is what is stored and native code computes
-    single tokens.
-    """
+    """The router of one MoE block. held: [E, H] float32, or bf16 where that is what is stored."""
 
-    def __init__(self, spec: RouterSpec, weights: CheckpointWeights, hidden: int, *, native: bool = False) -> None:
+    def __init__(self, spec: RouterSpec, weights: CheckpointWeights, hidden: int) -> None:
         self.spec = spec
         stored = fetch(weights, f"{spec.weight}.weight")
-        self.held = stored if native and stored.dtype == torch.bfloat16 else stored.float()
+        self.held = stored if stored.dtype == torch.bfloat16 else stored.float()
         self.bias = vector(weights, f"{spec.weight}.bias") if spec.bias else None
         self.choice_bias = None if spec.choice_bias is None else vector(weights, spec.choice_bias)
         self.by_token = None if spec.by_token is None else weights.get(spec.by_token).to(torch.int32)

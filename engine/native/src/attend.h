@@ -222,12 +222,13 @@ UH_TARGET static void merge_rows(void *argument, int32_t unit, int32_t lane) {
 }
 
 UH_TARGET static void ready_attention(const uh_context *context, const uh_op *op, const uh_step *step, int32_t row, attention *a) {
-    const int32_t window = op->n[4];
+    const int32_t window = op->n[UH_ATTEND_WINDOW];
     void *const *state = step->row[row].state;
-    *a = (attention){.keys = state[op->n[0]], .values = state[op->n[0] + 1]};
-    a->queries = uh_place(op, 0, row), a->sinks = op->p[1], a->out = uh_place(op, 2, row), a->slots = uh_place(op, 3, row);
-    a->kv_heads = op->n[2], a->dim = op->n[3], a->scale = op->f[0];
-    a->share = op->n[1] / a->kv_heads;
+    *a = (attention){.keys = state[op->n[UH_ATTEND_STATE]], .values = state[op->n[UH_ATTEND_STATE] + 1]};
+    a->queries = uh_place(op, UH_ATTEND_QUERIES, row), a->sinks = op->p[UH_ATTEND_SINKS];
+    a->out = uh_place(op, UH_ATTEND_OUT, row), a->slots = uh_place(op, UH_ATTEND_ROOM, row);
+    a->kv_heads = op->n[UH_ATTEND_KV_HEADS], a->dim = op->n[UH_ATTEND_DIM], a->scale = op->f[UH_ATTEND_SCALE];
+    a->share = op->n[UH_ATTEND_HEADS] / a->kv_heads;
     a->padded = (a->dim + UH_LANES - 1) / UH_LANES * UH_LANES;
     a->packed = a->keys->bits == 8;
     const int pairs = context->pairs && a->dim % UH_KV_GROUP == 0;
@@ -244,7 +245,7 @@ UH_TARGET static void ready_attention(const uh_context *context, const uh_op *op
 }
 
 UH_TARGET static int run_attend(uh_context *context, const uh_op *op, const uh_step *step) {
-    attention_rows all = {.rows = step->end - step->first, .heads = op->n[1]};
+    attention_rows all = {.rows = step->end - step->first, .heads = op->n[UH_ATTEND_HEADS]};
     int64_t floats = 0, sums = 0;
     for (int32_t r = 0; r < all.rows; r++) {
         attention *a = &all.row[r];
@@ -253,7 +254,7 @@ UH_TARGET static int run_attend(uh_context *context, const uh_op *op, const uh_s
         floats += (a->end - a->first) * a->kv_heads * a->dim;
         sums += (int64_t)all.heads * a->spans * a->padded;
     }
-    uh_share(context, floats < SERIAL_FLOATS, attend_units, &all, op->n[2] * all.spans);
+    uh_share(context, floats < SERIAL_FLOATS, attend_units, &all, op->n[UH_ATTEND_KV_HEADS] * all.spans);
     uh_share(context, sums < SERIAL_MERGE, merge_rows, &all, all.rows * all.heads);
     return 0;
 }

@@ -166,28 +166,40 @@ UH_TARGET static int run_delta(uh_context *context, const uh_op *op, const uh_st
         const int32_t row = step->first + r;
         void *const *state = step->row[row].state;
         all.row[r] = (delta){
-            .history = state[op->n[0]], .memory = state[op->n[0] + 1], .k_heads = op->n[1], .v_heads = op->n[2],
-            .k_dim = op->n[3], .v_dim = op->n[4], .kernel = op->n[5], .qk_eps = op->f[0], .norm_eps = op->f[1],
-            .mixed = uh_place(op, 0, row), .rates = uh_place(op, 1, row), .taps = op->p[2], .decay = op->p[3],
-            .dt_bias = op->p[4], .norm = op->p[5], .out = uh_place(op, 6, row),
+            .history = state[op->n[UH_DELTA_STATE]],
+            .memory = state[op->n[UH_DELTA_STATE] + 1],
+            .k_heads = op->n[UH_DELTA_K_HEADS],
+            .v_heads = op->n[UH_DELTA_V_HEADS],
+            .k_dim = op->n[UH_DELTA_K_DIM],
+            .v_dim = op->n[UH_DELTA_V_DIM],
+            .kernel = op->n[UH_DELTA_KERNEL],
+            .qk_eps = op->f[UH_DELTA_QK_EPS],
+            .norm_eps = op->f[UH_DELTA_NORM_EPS],
+            .mixed = uh_place(op, UH_DELTA_MIXED, row),
+            .rates = uh_place(op, UH_DELTA_RATES, row),
+            .taps = op->p[UH_DELTA_TAPS],
+            .decay = op->p[UH_DELTA_DECAY],
+            .dt_bias = op->p[UH_DELTA_DT_BIAS],
+            .norm = op->p[UH_DELTA_NORM],
+            .out = uh_place(op, UH_DELTA_OUT, row),
         };
     }
-    const int small = (int64_t)all.rows * op->n[2] * op->n[3] * op->n[4] < DELTA_SERIAL;
-    uh_share(context, small, delta_heads, &all, op->n[1]);
+    const int64_t numbers = (int64_t)all.rows * op->n[UH_DELTA_V_HEADS] * op->n[UH_DELTA_K_DIM] * op->n[UH_DELTA_V_DIM];
+    uh_share(context, numbers < DELTA_SERIAL, delta_heads, &all, op->n[UH_DELTA_K_HEADS]);
     return 0;
 }
 
 /* out = after * (convolution(before * value) + bias), of three parts [before | after | value] that lie together. Rows go in
  * their order, as in delta_rows. */
 UH_TARGET static int run_conv(uh_context *context, const uh_op *op, const uh_step *step) {
-    const int32_t n = op->n[1], kernel = op->n[2];
-    const float *taps = op->p[1], *bias = op->p[2];
+    const int32_t n = op->n[UH_CONV_CHANNELS], kernel = op->n[UH_CONV_KERNEL];
+    const float *taps = op->p[UH_CONV_TAPS], *bias = op->p[UH_CONV_BIAS];
     (void)context;
     for (int32_t row = step->first; row < step->end; row++) {
-        float *x = uh_place(op, 0, row), *out = uh_place(op, 3, row);
+        float *x = uh_place(op, UH_CONV_MIXED, row), *out = uh_place(op, UH_CONV_OUT, row);
         const float *after = x + n, *value = after + n;
         for (int32_t i = 0; i < n; i++) x[i] *= value[i];
-        convolve(x, taps, step->row[row].state[op->n[0]], kernel, n, n, out);
+        convolve(x, taps, step->row[row].state[op->n[UH_CONV_STATE]], kernel, n, n, out);
         for (int32_t i = 0; i < n; i++) out[i] = (bias ? out[i] + bias[i] : out[i]) * after[i];
     }
     return 0;

@@ -243,10 +243,12 @@ UH_TARGET static void latent_queries(void *argument, int32_t row, int32_t lane) 
 }
 
 UH_TARGET static void ready_latent(const uh_op *op, const uh_step *step, int32_t row, latent_attention *a) {
-    *a = (latent_attention){.rows = step->row[row].state[op->n[0]], .end = step->row[row].position + 1, .scale = op->f[0]};
-    a->heads = op->n[1], a->rank = op->n[2], a->rope = op->n[3], a->rotary_step = op->n[4];
-    a->latent = uh_place(op, 0, row), a->rotary = uh_place(op, 1, row);
-    a->out = uh_place(op, 2, row), a->query = uh_place(op, 3, row);
+    *a = (latent_attention){.rows = step->row[row].state[op->n[UH_LATENT_ATTEND_STATE]], .end = step->row[row].position + 1};
+    a->heads = op->n[UH_LATENT_ATTEND_HEADS], a->rank = op->n[UH_LATENT_ATTEND_RANK];
+    a->rope = op->n[UH_LATENT_ATTEND_ROPE], a->rotary_step = op->n[UH_LATENT_ATTEND_ROTARY_STEP];
+    a->scale = op->f[UH_LATENT_ATTEND_SCALE];
+    a->latent = uh_place(op, UH_LATENT_ATTEND_IN_LATENT, row), a->rotary = uh_place(op, UH_LATENT_ATTEND_ROTARY, row);
+    a->out = uh_place(op, UH_LATENT_ATTEND_OUT, row), a->query = uh_place(op, UH_LATENT_ATTEND_ROOM, row);
     a->padded = (a->heads + LATENT_HEADS - 1) / LATENT_HEADS * LATENT_HEADS;
     a->deep = (a->rank + LATENT_DIMS - 1) / LATENT_DIMS * LATENT_DIMS;
     a->part_floats = (int64_t)a->padded * (a->deep + 3 + LATENT_BLOCK);
@@ -278,11 +280,13 @@ UH_TARGET static int run_latent_attend(uh_context *context, const uh_op *op, con
 
 /* The token's row [normed latent | turned key] goes to the cache, and the rotary parts of its queries are turned. */
 UH_TARGET static void run_latent(const uh_op *op, const uh_row *step) {
-    const int32_t heads = op->n[1], nope = op->n[2], rope = op->n[3], rank = op->n[4], interleaved = op->n[5];
-    float *queries = op->p[0], *row = op->p[1];
-    rms(row, op->p[2], rank, op->f[0], row);
-    turn(row + rank, op->p[3], op->p[4], rope / 2, interleaved);
+    const int32_t heads = op->n[UH_LATENT_HEADS], nope = op->n[UH_LATENT_NOPE], rope = op->n[UH_LATENT_ROPE];
+    const int32_t rank = op->n[UH_LATENT_RANK], interleaved = op->n[UH_LATENT_INTERLEAVED];
+    const float *cosines = op->p[UH_LATENT_COSINES], *sines = op->p[UH_LATENT_SINES];
+    float *queries = op->p[UH_LATENT_QUERIES], *row = op->p[UH_LATENT_ROW];
+    rms(row, op->p[UH_LATENT_SCALE], rank, op->f[UH_LATENT_EPS], row);
+    turn(row + rank, cosines, sines, rope / 2, interleaved);
     for (int32_t h = 0; h < heads; h++)
-        turn(queries + (int64_t)h * (nope + rope) + nope, op->p[3], op->p[4], rope / 2, interleaved);
-    append(step->state[op->n[0]], step->position, row, 1, rank + rope);
+        turn(queries + (int64_t)h * (nope + rope) + nope, cosines, sines, rope / 2, interleaved);
+    append(step->state[op->n[UH_LATENT_STATE]], step->position, row, 1, rank + rope);
 }

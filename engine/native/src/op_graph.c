@@ -11,9 +11,9 @@ enum { UH_CARD_RUN = 11 }; /* of uh_op.p */
 
 /* Cosines and sines of the angles position * frequency, times the factor that follows the frequencies: [n] each. */
 static void run_rope(const uh_op *op, const uh_row *row) {
-    const float *frequencies = op->p[0], factor = frequencies[op->n[0]];
-    float *cosines = op->p[1], *sines = op->p[2];
-    for (int32_t i = 0; i < op->n[0]; i++) {
+    const float *frequencies = op->p[UH_ROPE_FREQUENCIES], factor = frequencies[op->n[UH_ROPE_COUNT]];
+    float *cosines = op->p[UH_ROPE_COSINES], *sines = op->p[UH_ROPE_SINES];
+    for (int32_t i = 0; i < op->n[UH_ROPE_COUNT]; i++) {
         const float angle = (float)row->position * frequencies[i];
         cosines[i] = cosf(angle) * factor;
         sines[i] = sinf(angle) * factor;
@@ -22,11 +22,11 @@ static void run_rope(const uh_op *op, const uh_row *row) {
 
 static int run_linear(uh_context *context, const uh_op *op, const uh_step *step) {
     const int64_t size = sizeof(float);
-    if (op->p[3] && step->end - step->first == 1 &&
-        uh_card_product(op->p[3], uh_place(op, 1, step->first), uh_place(op, 2, step->first)))
-        return 0;
-    return uh_linear_rows(context, op->p[0], uh_place(op, 1, step->first), op->stride[1] / size, step->end - step->first,
-                          uh_place(op, 2, step->first), op->stride[2] / size);
+    const int32_t rows = step->end - step->first;
+    float *x = uh_place(op, UH_LINEAR_X, step->first), *out = uh_place(op, UH_LINEAR_OUT, step->first);
+    if (op->p[UH_LINEAR_CARD] && rows == 1 && uh_card_product(op->p[UH_LINEAR_CARD], x, out)) return 0;
+    return uh_linear_rows(context, op->p[UH_LINEAR_VIEW], x, op->stride[UH_LINEAR_X] / size, rows, out,
+                          op->stride[UH_LINEAR_OUT] / size);
 }
 
 /* A matrix for every head, one below the other in one view. */
@@ -52,24 +52,26 @@ static void run_head(void *argument, int32_t head, int32_t lane) {
     for (int32_t row = 0; row < e->rows; row += UH_ROWS, block++) {
         float y[UH_MOST_ROWS * UH_ROWS];
         uh_product(e->context, &view, block, 1, e->x, head * e->n, e->n, lane, y);
-        for (int32_t r = 0; r < e->n; r++)
-            memcpy((float *)uh_place(e->op, 2, e->first + r) + (int64_t)head * e->op->n[2] + row, y + r * UH_ROWS,
-                   (size_t)uh_least(UH_ROWS, e->rows - row) * sizeof(float));
+        for (int32_t r = 0; r < e->n; r++) {
+            float *out = (float *)uh_place(e->op, UH_EACH_OUT, e->first + r) + (int64_t)head * e->op->n[UH_EACH_OUT_STEP];
+            memcpy(out + row, y + r * UH_ROWS, (size_t)uh_least(UH_ROWS, e->rows - row) * sizeof(float));
+        }
     }
 }
 
 static int run_each(uh_context *context, const uh_op *op, const uh_step *step) {
-    const int32_t heads = op->n[0], n = step->end - step->first;
-    const uh_matrix_view *view = op->p[0];
+    const int32_t heads = op->n[UH_EACH_HEADS], n = step->end - step->first;
+    const uh_matrix_view *view = op->p[UH_EACH_VIEW];
     const int raw = view->kind >= 16, form = raw ? UH_PLAIN : context->exact ? UH_FLOAT : UH_INT8;
     uh_operand *operand = raw ? &context->raw : &context->input;
     if (!uh_operand_open(operand, context->isa, form, heads * n, view->cols, view->groups * view->group, view->group) ||
         (!raw && n > UH_MOST_TOKENS && !uh_ensure_scratch(context, uh_many_scratch(view))))
         return -1;
-    for (int32_t r = 0; r < n; r++)
+    for (int32_t r = 0; r < n; r++) {
+        const float *x = uh_place(op, UH_EACH_X, step->first + r);
         for (int32_t head = 0; head < heads; head++)
-            uh_operand_take(operand, context->isa, head * n + r,
-                            (const float *)uh_place(op, 1, step->first + r) + (int64_t)head * op->n[1]);
+            uh_operand_take(operand, context->isa, head * n + r, x + (int64_t)head * op->n[UH_EACH_X_STEP]);
+    }
     each_head e = {context, view, operand, op, step->first, n, view->rows / heads};
     uh_share(context, (int64_t)view->rows * view->cols * n < UH_SERIAL_WEIGHTS, run_head, &e, heads);
     return 0;
@@ -115,11 +117,11 @@ static void run_row(void *argument, int32_t unit, int32_t lane) {
 /* About as many numbers as an op goes over for a row; those that take many instructions each count for several. */
 static int64_t row_numbers(const uh_op *op) {
     switch (op->kind) {
-    case UH_OP_NORM: return (int64_t)op->n[0] * op->n[1];
-    case UH_OP_HEADS: return (int64_t)(op->n[1] + 2 * op->n[2]) * op->n[3];
-    case UH_OP_ROUTE: return (int64_t)op->n[0] * (op->n[1] + 8);
-    case UH_OP_LATENT: return (int64_t)op->n[1] * op->n[3] + op->n[4];
-    default: return op->n[0];
+    case UH_OP_NORM: return (int64_t)op->n[UH_NORM_HEADS] * op->n[UH_NORM_WIDTH];
+    case UH_OP_HEADS: return (int64_t)(op->n[UH_HEADS_HEADS] + 2 * op->n[UH_HEADS_KV_HEADS]) * op->n[UH_HEADS_DIM];
+    case UH_OP_ROUTE: return (int64_t)op->n[UH_ROUTE_EXPERTS] * (op->n[UH_ROUTE_TOP_K] + 8);
+    case UH_OP_LATENT: return (int64_t)op->n[UH_LATENT_HEADS] * op->n[UH_LATENT_ROPE] + op->n[UH_LATENT_RANK];
+    default: return op->n[0]; /* their count */
     }
 }
 

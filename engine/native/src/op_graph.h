@@ -2,8 +2,8 @@
  * on fixed addresses. Each token is a row, with a position and a state of its own: tokens of one sequence, in their order,
  * or of several.
  *
- * engine/native/op_graph.py packs the ops and says what each one's numbers and addresses mean; every op is one function,
- * found by its kind: what differs by instruction set in ops_*.c, the rest in op_graph.c. A row's result has the same bits
+ * engine/native/op_graph.py packs the ops, whose numbers and addresses op_slots.h names; every op is one function, found by
+ * its kind: what differs by instruction set in ops_*.c, the rest in op_graph.c. A row's result has the same bits
  * whichever other rows run beside it. Most ops know one row alone. Those that read what all rows share, weights or the
  * keys of a sequence, run all rows at once, so that it comes from memory once. All vectors are float32.
  */
@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "op_slots.h"
 #include "underhill_kernels.h"
 
 enum {
@@ -36,6 +37,7 @@ enum {
 
 struct uh_op {
     int32_t kind;
+    /* Numbers, factors and addresses of the kind: see op_slots.h. */
     int32_t n[11];
     float f[4];
     void *p[12];

@@ -12,52 +12,54 @@
 #include "op_graph.h"
 
 UH_TARGET static void run_norm(const uh_op *op, const uh_row *row) {
-    const float *x = op->p[0], *scale = op->p[2], *bias = op->p[3];
-    float *out = op->p[1];
-    const int32_t n = op->n[1];
+    const float *x = op->p[UH_NORM_X], *scale = op->p[UH_NORM_SCALE], *bias = op->p[UH_NORM_BIAS];
+    float *out = op->p[UH_NORM_OUT];
+    const int32_t n = op->n[UH_NORM_WIDTH];
     (void)row;
-    for (int32_t i = 0; i < op->n[0]; i++, x += n, out += n) {
+    for (int32_t i = 0; i < op->n[UH_NORM_HEADS]; i++, x += n, out += n) {
         if (!bias) {
-            rms(x, scale, n, op->f[0], out);
+            rms(x, scale, n, op->f[UH_NORM_EPS], out);
             continue;
         }
         const float mean = sum_of(x, n) / (float)n;
-        const float by = 1.0f / sqrtf(squares_of(x, n, mean) / (float)n + op->f[0]);
+        const float by = 1.0f / sqrtf(squares_of(x, n, mean) / (float)n + op->f[UH_NORM_EPS]);
         for (int32_t c = 0; c < n; c++) out[c] = (x[c] - mean) * by * scale[c] + bias[c];
     }
 }
 
 UH_TARGET static void run_add(const uh_op *op, const uh_row *row) {
-    float *x = op->p[0];
-    const float *source = op->p[1], by = op->f[0];
+    float *x = op->p[UH_ADD_X];
+    const float *source = op->p[UH_ADD_SOURCE], by = op->f[UH_ADD_BY];
     (void)row;
-    for (int32_t i = 0; i < op->n[0]; i++) x[i] += by * source[i];
+    for (int32_t i = 0; i < op->n[UH_ADD_COUNT]; i++) x[i] += by * source[i];
 }
 
 UH_TARGET static void run_scale(const uh_op *op, const uh_row *row) {
-    float *x = op->p[0];
+    float *x = op->p[UH_SCALE_X];
     (void)row;
-    for (int32_t i = 0; i < op->n[0]; i++) x[i] *= op->f[0];
+    for (int32_t i = 0; i < op->n[UH_SCALE_COUNT]; i++) x[i] *= op->f[UH_SCALE_BY];
 }
 
 /* One gate for all of x, or one each. */
 UH_TARGET static void run_gate(const uh_op *op, const uh_row *row) {
-    float *x = op->p[0];
-    const float *gate = op->p[1];
+    float *x = op->p[UH_GATE_X];
+    const float *gate = op->p[UH_GATE_GATES];
     (void)row;
-    if (op->n[1] == 1) {
+    if (op->n[UH_GATE_GATE_COUNT] == 1) {
         const float by = uh_sigmoid(gate[0]);
-        for (int32_t i = 0; i < op->n[0]; i++) x[i] *= by;
+        for (int32_t i = 0; i < op->n[UH_GATE_COUNT]; i++) x[i] *= by;
     } else {
-        for (int32_t i = 0; i < op->n[0]; i++) x[i] *= uh_sigmoid(gate[i]);
+        for (int32_t i = 0; i < op->n[UH_GATE_COUNT]; i++) x[i] *= uh_sigmoid(gate[i]);
     }
 }
 
 UH_TARGET static void run_activate(const uh_op *op, const uh_row *row) {
-    const float *gate = op->p[0], *up = op->p[1];
-    float *h = op->p[2];
-    const int32_t n = op->n[0];
-    const uh_layout layout = {.activation = op->n[1], .alpha = op->f[0], .limit = op->f[1]};
+    const float *gate = op->p[UH_ACTIVATE_GATES], *up = op->p[UH_ACTIVATE_UP];
+    float *h = op->p[UH_ACTIVATE_OUT];
+    const int32_t n = op->n[UH_ACTIVATE_COUNT];
+    const uh_layout layout = {
+        .activation = op->n[UH_ACTIVATE_ACTIVATION], .alpha = op->f[UH_ACTIVATE_ALPHA], .limit = op->f[UH_ACTIVATE_LIMIT],
+    };
     int32_t at = 0;
     (void)row;
     for (; at + UH_ROWS <= n; at += UH_ROWS) uh_activate16(&layout, gate + at, up + at, h + at);
@@ -71,9 +73,9 @@ UH_TARGET static void run_activate(const uh_op *op, const uh_row *row) {
 }
 
 UH_TARGET static void run_softcap(const uh_op *op, const uh_row *row) {
-    float *x = op->p[0];
+    float *x = op->p[UH_SOFTCAP_X];
     (void)row;
-    for (int32_t i = 0; i < op->n[0]; i++) x[i] = uh_softcap(x[i], op->f[0]);
+    for (int32_t i = 0; i < op->n[UH_SOFTCAP_COUNT]; i++) x[i] = uh_softcap(x[i], op->f[UH_SOFTCAP_CAP]);
 }
 
 /* ---- queries, keys and values ------------------------------------------------------------------------------------ */
@@ -104,20 +106,35 @@ UH_TARGET static void append(const uh_kv_rows *rows, int64_t position, const flo
 }
 
 UH_TARGET static void keep_heads(const uh_op *op, const uh_row *row) {
-    const int32_t kv_heads = op->n[2], dim = op->n[3];
-    const float *keys = (const float *)op->p[0] + (int64_t)op->n[1] * dim;
-    append(row->state[op->n[0]], row->position, keys, kv_heads, dim);
-    append(row->state[op->n[0] + 1], row->position, op->p[5], kv_heads, dim);
+    const int32_t kv_heads = op->n[UH_HEADS_KV_HEADS], dim = op->n[UH_HEADS_DIM];
+    const float *keys = (const float *)op->p[UH_HEADS_PROJECTED] + (int64_t)op->n[UH_HEADS_HEADS] * dim;
+    append(row->state[op->n[UH_HEADS_STATE]], row->position, keys, kv_heads, dim);
+    append(row->state[op->n[UH_HEADS_STATE] + 1], row->position, op->p[UH_HEADS_VALUES], kv_heads, dim);
 }
 
 UH_TARGET static void run_heads(const uh_op *op, const uh_row *row) {
-    const int32_t kv_heads = op->n[2], dim = op->n[3];
-    float *x = op->p[0];
+    const int32_t kv_heads = op->n[UH_HEADS_KV_HEADS], dim = op->n[UH_HEADS_DIM];
+    float *x = op->p[UH_HEADS_PROJECTED];
     const uh_heads heads = {
-        .x = x, .values = op->p[5], .q_scale = op->p[1], .k_scale = op->p[2], .cosines = op->p[3], .sines = op->p[4],
-        .eps = op->f[0], .limit = op->f[1], .tokens = 1, .heads = op->n[1], .kv_heads = kv_heads, .dim = dim,
-        .norm = op->n[4], .norm_last = op->n[5], .half = op->n[6], .interleaved = op->n[7], .norm_values = op->n[8],
-        .reuse_keys = op->n[9], .clips = op->n[10],
+        .x = x,
+        .values = op->p[UH_HEADS_VALUES],
+        .q_scale = op->p[UH_HEADS_Q_SCALE],
+        .k_scale = op->p[UH_HEADS_K_SCALE],
+        .cosines = op->p[UH_HEADS_COSINES],
+        .sines = op->p[UH_HEADS_SINES],
+        .eps = op->f[UH_HEADS_EPS],
+        .limit = op->f[UH_HEADS_LIMIT],
+        .tokens = 1,
+        .heads = op->n[UH_HEADS_HEADS],
+        .kv_heads = kv_heads,
+        .dim = dim,
+        .norm = op->n[UH_HEADS_NORM],
+        .norm_last = op->n[UH_HEADS_NORM_LAST],
+        .half = op->n[UH_HEADS_HALF],
+        .interleaved = op->n[UH_HEADS_INTERLEAVED],
+        .norm_values = op->n[UH_HEADS_NORM_VALUES],
+        .reuse_keys = op->n[UH_HEADS_REUSE_KEYS],
+        .clips = op->n[UH_HEADS_CLIPS],
     };
     finish_heads(&heads, 0);
     keep_heads(op, row);
@@ -164,7 +181,8 @@ UH_TARGET static void take_top(float *x, int32_t n, int32_t count, int64_t *ids)
 
 /* Choice scores of experts outside the best groups become `masked`. rating: groups; best: top_groups. */
 UH_TARGET static void keep_best_groups(float *choice, int32_t experts, const uh_op *op, float *rating, int64_t *best) {
-    const int32_t groups = op->n[3], top_groups = op->n[4], two = op->n[5], size = experts / groups;
+    const int32_t groups = op->n[UH_ROUTE_GROUPS], top_groups = op->n[UH_ROUTE_TOP_GROUPS], size = experts / groups;
+    const int32_t two = op->n[UH_ROUTE_TOP_TWO];
     for (int32_t g = 0; g < groups; g++) {
         float first = -INFINITY, second = -INFINITY;
         for (int32_t i = g * size; i < (g + 1) * size; i++) {
@@ -181,7 +199,7 @@ UH_TARGET static void keep_best_groups(float *choice, int32_t experts, const uh_
     for (int32_t g = 0; g < groups; g++) {
         int kept = 0;
         for (int32_t i = 0; i < top_groups; i++) kept |= best[i] == g;
-        for (int32_t i = g * size; !kept && i < (g + 1) * size; i++) choice[i] = op->f[0];
+        for (int32_t i = g * size; !kept && i < (g + 1) * size; i++) choice[i] = op->f[UH_ROUTE_MASKED_SCORE];
     }
 }
 
@@ -210,28 +228,29 @@ UH_TARGET static void score_experts(float *logits, int32_t experts, int32_t scor
 }
 
 UH_TARGET static void run_route(const uh_op *op, const uh_row *row) {
-    const int32_t experts = op->n[0], top_k = op->n[1], score = op->n[2], normalize = op->n[6], given = op->n[7];
-    float *scores = op->p[0], *choice = op->p[3], *weights = op->p[5];
-    const float *bias = op->p[1], *expert_scale = op->p[2];
-    int64_t *ids = op->p[4], *groups = op->p[6];
+    const int32_t experts = op->n[UH_ROUTE_EXPERTS], top_k = op->n[UH_ROUTE_TOP_K], score = op->n[UH_ROUTE_SCORE];
+    const int32_t normalize = op->n[UH_ROUTE_NORMALIZE], given = op->n[UH_ROUTE_GIVEN];
+    float *scores = op->p[UH_ROUTE_LOGITS], *choice = op->p[UH_ROUTE_ROOM], *weights = op->p[UH_ROUTE_WEIGHTS];
+    const float *bias = op->p[UH_ROUTE_CHOICE_BIAS], *expert_scale = op->p[UH_ROUTE_EXPERT_SCALE];
+    int64_t *ids = op->p[UH_ROUTE_IDS], *groups = op->p[UH_ROUTE_BEST_GROUPS];
     (void)row;
     if (score == SCORE_SPARSEMIXER) {
-        sparsemixer(scores, experts, op->f[3], choice, ids, weights);
+        sparsemixer(scores, experts, op->f[UH_ROUTE_SCALE_OR_JITTER], choice, ids, weights);
     } else {
         score_experts(scores, experts, score);
         for (int32_t i = 0; i < experts; i++) choice[i] = bias ? scores[i] + bias[i] : scores[i];
-        if (!given && op->n[3] > 1) keep_best_groups(choice, experts, op, choice + experts, groups);
+        if (!given && op->n[UH_ROUTE_GROUPS] > 1) keep_best_groups(choice, experts, op, choice + experts, groups);
         if (!given) take_top(choice, experts, top_k, ids);
         for (int32_t k = 0; k < top_k; k++) weights[k] = scores[ids[k]];
         if (score == SCORE_TOPK_SOFTMAX) softmax(weights, top_k);
         if (normalize) {
             float total = 0.0f;
             for (int32_t k = 0; k < top_k; k++) total += weights[k];
-            total += op->f[1];
-            total = total < op->f[2] ? op->f[2] : total;
+            total += op->f[UH_ROUTE_NORMALIZE_EPS];
+            total = total < op->f[UH_ROUTE_NORMALIZE_MIN] ? op->f[UH_ROUTE_NORMALIZE_MIN] : total;
             for (int32_t k = 0; k < top_k; k++) weights[k] /= total;
         }
-        for (int32_t k = 0; k < top_k; k++) weights[k] *= op->f[3];
+        for (int32_t k = 0; k < top_k; k++) weights[k] *= op->f[UH_ROUTE_SCALE_OR_JITTER];
     }
     for (int32_t k = 0; expert_scale && k < top_k; k++) weights[k] *= expert_scale[ids[k]];
 }

@@ -25,7 +25,8 @@ from engine.models.decoder import Decoder
 from engine.models.layers import state as state_module
 from engine.models.layers.state import SequenceState
 from engine.models.layers.weight_format import Kind, WeightFormat
-from engine.native.op_graph import GraphStep, OpKind
+from engine.native.op_graph import GraphStep
+from engine.native.op_slots import OpKind
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, MIB, OUT_OF_MEMORY, SimulatedDriver, interpreted
 from tests.engine.models.families.test_plain_attention import CASES, COMMON
 from tests.engine.models.parity import DirectoryWeights, make_pair
@@ -89,7 +90,7 @@ def model(
     model_type, changes = CASES[name]
     wide = {**WIDE, "num_attention_heads": 1, "num_key_value_heads": 1} if name == "olmoe" else WIDE
     made = make_pair(AutoConfig.for_model(model_type, **{**COMMON, **changes, **wide}), path)
-    dense = WeightFormat(kind, kernel, head="int8", table="f32")
+    dense = WeightFormat(kind, kernel=kernel, head="int8", table="f32")
     return Model(Decoder(made.ours.spec, made.weights, ReferenceExperts(made.model), dense, kv_dtype))
 
 
@@ -315,7 +316,7 @@ def test_layers_of_another_kind_stay_on_the_processor(tmp_path: Path, kernel: Na
     assert not any(op.kind is OpKind.ROUTE for run in runs for op in run.ops)
     model_type, changes = CASES["qwen3_moe"]
     made = make_pair(AutoConfig.for_model(model_type, **{**COMMON, **changes}), tmp_path / "narrow")
-    dense = WeightFormat("int8", kernel, head="int8", table="f32")
+    dense = WeightFormat("int8", kernel=kernel, head="int8", table="f32")
     weights: DirectoryWeights = made.weights  # type: ignore[assignment]
     decoder = Decoder(made.ours.spec, weights, ReferenceExperts(made.model), dense)
     assert runs_of(Model(decoder).places.graphs) == []  # heads of 16

@@ -17,11 +17,12 @@ from engine.library.facts import model_facts, spec_of
 from engine.library.library import card
 from engine.models.decoder import Decoder
 from engine.models.layers.state import SNAPSHOTS
-from engine.models.layers.weight_format import F32, KINDS, holding
+from engine.models.layers.weight_format import KINDS, holding
 from engine.models.op_graph.executor import GraphExecutor
 from engine.store import table
 from engine.store.reader import Store
 from tests.engine.models.families.tiny import tiny
+from tests.engine.models.open_decoder import plain_weights
 from tests.engine.models.reference_experts import ReferenceExperts
 
 WIDE = {"vocab_size": 8000}  # so that the tables weigh what they weigh in real models
@@ -89,7 +90,7 @@ def test_a_large_table_stays_on_the_disk_and_its_rows_are_what_they_were(
     nothing = ReferenceExperts.__new__(ReferenceExperts)
 
     def opened() -> tuple[int, int, torch.Tensor]:
-        decoder = Decoder(spec, store.dense, nothing, F32)
+        decoder = Decoder(spec, store.dense, nothing, plain_weights())
         told = model_facts(store, card(store.path), spec).dense_bytes["f32"]
         taken = sum(t.nbytes for t in tensors(decoder, {}).values())
         return told, taken, decoder.embedding.rows(torch.tensor([7999, 3, 3, 0]))
@@ -107,7 +108,7 @@ def test_a_sequence_takes_what_the_planner_is_told(store: Store) -> None:
     spec = spec_of(store)
     assert spec is not None
     facts = model_facts(store, card(store.path), spec)
-    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), F32, torch.float32)
+    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), plain_weights(), torch.float32)
     state = decoder.new_state()
     recurrent = state.nbytes
     assert facts.state_bytes == recurrent * (1 + SNAPSHOTS)
@@ -121,7 +122,7 @@ def test_a_sequence_with_rows_of_8_bits_takes_what_the_planner_is_told(store: St
     spec = spec_of(store)
     assert spec is not None
     facts = model_facts(store, card(store.path), spec).with_packed_kv()
-    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), F32, torch.int8)
+    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), plain_weights(), torch.int8)
     state = decoder.new_state()
     recurrent = state.nbytes
     for layer in state.rows:

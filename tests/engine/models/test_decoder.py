@@ -18,7 +18,7 @@ from engine.models.layers.weight_format import WeightFormat
 from engine.models.shapes import shapes
 from engine.models.spec import AttentionSpec, DecoderSpec, MoeSpec
 from engine.translatable import translated
-from tests.engine.models.open_decoder import open_decoder
+from tests.engine.models.open_decoder import open_decoder, plain_weights
 from tests.engine.models.parity import TOLERANCE, Pair, compare, make_pair
 from tests.engine.models.reference_experts import ReferenceExperts
 
@@ -80,7 +80,7 @@ def test_pieces_of_the_cache_do_not_show(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_experts_are_asked_once_per_moe_layer_in_order(pair: Pair) -> None:
     experts = ReferenceExperts(pair.model)
-    decoder = Decoder(pair.ours.spec, pair.weights, experts)
+    decoder = Decoder(pair.ours.spec, pair.weights, experts, plain_weights())
     logits(decoder, IDS)
     assert experts.calls == [0, 2, 3]
     assert sorted(decoder.spec.moe_layers) == [0, 2, 3]
@@ -101,7 +101,7 @@ class FailingExperts(ReferenceExperts):
 
 def test_a_pass_that_breaks_off_leaves_the_sequence_as_it_was(pair: Pair) -> None:
     experts = FailingExperts(pair.model)
-    decoder = Decoder(pair.ours.spec, pair.weights, experts)
+    decoder = Decoder(pair.ours.spec, pair.weights, experts, plain_weights())
     state = decoder.new_state()
     logits(decoder, IDS[:-2], state=state)
     for tokens in (IDS[-2:], IDS[-2:-1]):
@@ -117,7 +117,9 @@ def test_a_pass_that_breaks_off_leaves_the_sequence_as_it_was(pair: Pair) -> Non
 @pytest.mark.parametrize("tied", [False, True])
 def test_cheaper_weights_cost_little(dense: Any, allowed: float, tied: bool, tmp_path: Path) -> None:
     exact = make_pair(config(tie_word_embeddings=tied), tmp_path)
-    cheap = Decoder(exact.ours.spec, exact.weights, ReferenceExperts(exact.model), WeightFormat(dense, NativeKernel(1)))
+    cheap = Decoder(
+        exact.ours.spec, exact.weights, ReferenceExperts(exact.model), WeightFormat(dense, kernel=NativeKernel(1))
+    )
     wanted, got = logits(exact.ours, IDS, want="all"), logits(cheap, IDS, want="all")
     assert 0 < divergence(wanted, got) < allowed
     state = cheap.new_state()
@@ -144,7 +146,7 @@ def test_every_weight_that_is_read_has_a_shape_to_be_compared_with(pair: Pair) -
 
 
 def test_keys_and_values_in_bf16_cost_little_and_half_the_bytes(pair: Pair) -> None:
-    half = Decoder(pair.ours.spec, pair.weights, ReferenceExperts(pair.model), kv_dtype=torch.bfloat16)
+    half = Decoder(pair.ours.spec, pair.weights, ReferenceExperts(pair.model), plain_weights(), torch.bfloat16)
     states = [pair.ours.new_state(), half.new_state()]
     wanted, got = (logits(d, IDS, want="all", state=s) for d, s in zip((pair.ours, half), states, strict=True))
     assert 0 < divergence(wanted, got) < 1e-3
@@ -174,6 +176,6 @@ def _replaced(spec: DecoderSpec, **changes: Any) -> DecoderSpec:
     ids=str,
 )  # fmt: skip
 def test_parity_notices_a_wrong_spec(change: dict[str, Any], pair: Pair) -> None:
-    decoder = Decoder(_replaced(pair.ours.spec, **change), pair.weights, ReferenceExperts(pair.model))
+    decoder = Decoder(_replaced(pair.ours.spec, **change), pair.weights, ReferenceExperts(pair.model), plain_weights())
     wrong = Pair(pair.model, decoder, pair.config, pair.weights)
     assert compare(wrong).largest > 10 * TOLERANCE

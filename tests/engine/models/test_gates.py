@@ -16,7 +16,8 @@ from engine.models.decoder import Decoder
 from engine.models.gates import gates_of
 from tests.engine.models.families.test_plain_attention import CASES, COMMON
 from tests.engine.models.families.tiny import FAMILIES, tiny
-from tests.engine.models.parity import make_pair, native_kernel
+from tests.engine.models.open_decoder import native_kernel, plain_weights
+from tests.engine.models.parity import make_pair
 from tests.engine.models.reference_experts import ReferenceExperts
 
 IDS = [5, 17, 3, 88, 41, 2, 60, 9]
@@ -24,10 +25,7 @@ IDS = [5, 17, 3, 88, 41, 2, 60, 9]
 
 @pytest.fixture(scope="module")
 def kernel() -> NativeKernel:
-    made = native_kernel()  # all tests share it
-    if made is None:
-        pytest.skip("the native library was not built")
-    return made
+    return native_kernel()
 
 
 def config(name: str) -> Any:
@@ -55,7 +53,7 @@ def test_what_the_experts_are_given_tells_what_the_router_chose(name: str, tmp_p
     """Through the norms of a router of its own, biases, and biases on the choice alone."""
     pair = make_pair(config(name), tmp_path)
     heard = Heard(ReferenceExperts(pair.model))
-    decoder = Decoder(pair.ours.spec, pair.weights, heard)
+    decoder = Decoder(pair.ours.spec, pair.weights, heard, plain_weights())
     decoder.forward(IDS, decoder.new_state())
     gates = gates_of(decoder)
     assert len(gates) == len(heard.calls)

@@ -13,10 +13,11 @@ from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
 from engine.models.layers.state import SequenceState
-from engine.models.layers.weight_format import F32, WeightFormat
+from engine.models.layers.weight_format import WeightFormat
 from engine.native.op_graph import MOST_ROWS
 from tests.engine.models.op_graph.test_families import CONFIGS
 from tests.engine.models.op_graph.test_rows import IDS, Failing, Noise, Rolling
+from tests.engine.models.open_decoder import without_op_graph
 
 SPECS = {name: read_spec(config) for name, config in CONFIGS.items()}
 SEEN = (0, 20, 3, 0)  # tokens that each of the sequences holds before
@@ -61,9 +62,8 @@ def parts_of(states: list[SequenceState], comes: Sequence[int] = COMES) -> list[
 @pytest.mark.parametrize("name", SPECS)
 @pytest.mark.parametrize("kind", ["f32", "bf16", "int8", "int4"])
 def test_prompts_side_by_side_have_the_bits_of_each_alone(name: str, kind: Any, kernel: NativeKernel) -> None:
-    dense = F32 if kind == "f32" else WeightFormat(kind, kernel)
     heard, kv = Heard(), torch.float32 if kind == "f32" else torch.bfloat16
-    decoder = Decoder(SPECS[name], Noise(SPECS[name]), heard, dense, kv)
+    decoder = Decoder(SPECS[name], Noise(SPECS[name]), heard, WeightFormat(kind, kernel=kernel), kv)
     for comes in (COMES, FEW):
         assert decoder.joins(comes)
         apart, together = begun(decoder), begun(decoder)
@@ -83,18 +83,19 @@ def test_prompts_side_by_side_have_the_bits_of_each_alone(name: str, kind: Any, 
 def test_what_joins(kernel: NativeKernel) -> None:
     """As few as the native op graph takes, or more of each than it takes: which are other sums."""
     spec = SPECS["qwen3_moe"]
-    native = Decoder(spec, Noise(spec), Rolling(), WeightFormat("int8", kernel), torch.bfloat16)
+    native = Decoder(spec, Noise(spec), Rolling(), WeightFormat("int8", kernel=kernel), torch.bfloat16)
     assert native.joins([MOST_ROWS - 3, 3])
     assert not native.joins([MOST_ROWS - 3, 4])
     assert native.joins([MOST_ROWS + 1, 500])
     assert not native.joins([MOST_ROWS, 500])
-    assert Decoder(spec, Noise(spec), Rolling(), F32).joins([1, 500])
+    with without_op_graph():
+        assert Decoder(spec, Noise(spec), Rolling(), WeightFormat(kernel=kernel)).joins([1, 500])
 
 
 def test_few_tokens_of_sequences_that_turn_differently_stay_exact(kernel: NativeKernel) -> None:
     """One is longer than the original context and the others are not."""
     spec = SPECS["qwen3_moe dynamic"]
-    decoder = Decoder(spec, Noise(spec), Rolling(), WeightFormat("int8", kernel), torch.bfloat16)
+    decoder = Decoder(spec, Noise(spec), Rolling(), WeightFormat("int8", kernel=kernel), torch.bfloat16)
     apart, together = (
         [(*part[:2], "all", 200_000 if at == 1 else 0) for at, part in enumerate(parts_of(begun(decoder), FEW))]
         for _ in range(2)
@@ -107,7 +108,7 @@ def test_few_tokens_of_sequences_that_turn_differently_stay_exact(kernel: Native
 @pytest.mark.parametrize("name", ["qwen3_moe", "qwen3_next"])
 def test_experts_that_fail_leave_every_sequence_as_it_was(name: str, kernel: NativeKernel) -> None:
     experts = Failing()
-    decoder = Decoder(SPECS[name], Noise(SPECS[name]), experts, WeightFormat("int8", kernel), torch.bfloat16)
+    decoder = Decoder(SPECS[name], Noise(SPECS[name]), experts, WeightFormat("int8", kernel=kernel), torch.bfloat16)
     states = begun(decoder)
     experts.gone = True
     for comes in (COMES, FEW):

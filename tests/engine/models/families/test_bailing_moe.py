@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,13 @@ from engine.convert.expert_plan import find_experts
 from engine.errors import UnderhillError
 from engine.formats.checkpoint import Checkpoint
 from engine.kernels.activation import Activation
-from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
-from engine.models.layers.weight_format import WeightFormat
 from engine.models.shapes import shapes
 from tests.engine.models.compat.checkpoint import Dense, MemoryExperts
 from tests.engine.models.compat.parity import Parity
 from tests.engine.models.families.reference_bailing import logits
-from tests.engine.models.parity import native_kernel
+from tests.engine.models.open_decoder import plain_weights, without_op_graph
 
 FIRST: dict[str, Any] = {
     "model_type": "bailing_moe", "vocab_size": 97, "hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4,
@@ -73,14 +72,14 @@ def checkpoint(config: dict[str, Any], folder: Path) -> dict[str, Tensor]:
     return tensors
 
 
-def opened(folder: Path, kernel: NativeKernel | None = None) -> Decoder:
+def opened(folder: Path) -> Decoder:
     """The lean decoder over a checkpoint of the hub's layout, its experts in memory."""
     found = Checkpoint.open(folder)
     plan = find_experts(found)
     assert sorted(plan.layers) == sorted(read_spec(found.config).moe_layers)
     experts = MemoryExperts(found, plan)
     experts.activations = dict.fromkeys(plan.layers, Activation("silu"))
-    return Decoder(read_spec(found.config), Dense(found, plan), experts, WeightFormat(kernel=kernel))
+    return Decoder(read_spec(found.config), Dense(found, plan), experts, plain_weights())
 
 
 def by_hand(config: dict[str, Any]) -> Parity:
@@ -107,12 +106,10 @@ def by_hand(config: dict[str, Any]) -> Parity:
 @pytest.mark.parametrize("native", [False, True])
 @pytest.mark.parametrize("name", CASES)
 def test_parity(name: str, native: bool, tmp_path: Path) -> None:
-    kernel = native_kernel()
-    if native and kernel is None:
-        pytest.skip("the native library was not built")
     config = CASES[name]
     tensors = checkpoint(config, tmp_path)
-    decoder = opened(tmp_path, kernel if native else None)
+    with nullcontext() if native else without_op_graph():
+        decoder = opened(tmp_path)
     assert decoder.native_layers == native
     ids = torch.randint(3, 97, (36,), generator=torch.Generator().manual_seed(1)).tolist()
     wanted = logits(config, tensors, ids)

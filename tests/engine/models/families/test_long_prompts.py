@@ -54,7 +54,7 @@ def test_lighter_weights_say_nearly_the_same(family: str, ids: list[int], tmp_pa
             config,
             tmp_path / dense,
             gain=GAIN.get(family, 4.0),
-            dense=WeightFormat(dense, NativeKernel(1)),
+            dense=WeightFormat(dense, kernel=NativeKernel(1)),
             kv_dtype=torch.bfloat16,
         )
         found = _fed(light.ours, ids, [290, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]).log_softmax(-1)

@@ -11,7 +11,7 @@ import torch
 
 from engine.errors import UnderhillError
 from engine.models.families import read_spec
-from engine.models.layers.attention import Attention, attend_span
+from engine.models.layers.attention import Attention, attend_masked
 from engine.models.spec import AttentionSpec
 from tests.engine.models.compat.parity import measure
 from tests.engine.models.compat.tiny import tiny_config
@@ -73,9 +73,9 @@ def test_long_prompts_are_cut_into_parts_of_queries(tmp_path: Path, monkeypatch:
     pair = make_pair(tiny_config("minimax_m3_vl"), tmp_path)
     ids = list(range(3, 60))
     whole = pair.ours.forward(ids, pair.ours.new_state(), "all")
-    spy = Mock(side_effect=attend_span)
+    spy = Mock(side_effect=attend_masked)
     monkeypatch.setattr("engine.models.layers.attention.SCORES_LIMIT", 1000)
-    monkeypatch.setattr("engine.models.layers.attention.attend_span", spy)
+    monkeypatch.setattr("engine.models.layers.attention.attend_masked", spy)
     parts = pair.ours.forward(ids, pair.ours.new_state(), "all")
     assert spy.call_count > 3 * 3
     torch.testing.assert_close(parts, whole)

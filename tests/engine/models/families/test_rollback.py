@@ -38,7 +38,7 @@ def test_other_tokens_after_a_rollback(family: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("family", RECURRENT)
 def test_a_pass_that_breaks_off_leaves_a_state_to_go_on_from(family: str, tmp_path: Path) -> None:
     pair = make_pair(tiny(family), tmp_path)
-    ids: list[int] = torch.randint(0, 97, (20,), generator=torch.Generator().manual_seed(5)).tolist()
+    ids: list[int] = torch.randint(0, 97, (40,), generator=torch.Generator().manual_seed(5)).tolist()
     state = pair.ours.new_state()
     pair.ours.forward(ids[:9], state)
     state.snapshot()
@@ -47,7 +47,7 @@ def test_a_pass_that_breaks_off_leaves_a_state_to_go_on_from(family: str, tmp_pa
     whole = last.forward
     last.forward = _broken  # type: ignore[method-assign]
     with pytest.raises(UnderhillError):
-        pair.ours.forward(ids[9:15], state)
+        pair.ours.forward(ids[9:30], state)
     last.forward = whole  # type: ignore[method-assign]
 
     assert state.length == 9

@@ -11,7 +11,7 @@ from engine.models.families import read_spec
 from engine.models.spec import AttentionSpec
 from tests.engine.models.compat.parity import measure
 from tests.engine.models.compat.tiny import tiny_config
-from tests.engine.models.parity import TOLERANCE, compare, make_pair, native_pair
+from tests.engine.models.parity import TOLERANCE, compare, layers_pair, make_pair
 
 ROPE = {"full_attention": {"rope_type": "default", "rope_theta": 5e6, "partial_rotary_factor": 0.5},
         "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}  # fmt: skip
@@ -21,9 +21,9 @@ ROPE = {"full_attention": {"rope_type": "default", "rope_theta": 5e6, "partial_r
 def test_parity(changes: dict[str, Any], tmp_path: Path) -> None:
     pair = make_pair(tiny_config("step3p7", **changes), tmp_path)
     assert compare(pair).largest <= TOLERANCE
-    native = native_pair(pair)
-    if native is not None:
-        assert compare(native).largest <= TOLERANCE
+    layers = layers_pair(pair)
+    assert layers is not None
+    assert compare(layers).largest <= TOLERANCE
 
 
 def test_its_experts_are_found_and_limited() -> None:

@@ -12,6 +12,7 @@ from engine.models.layers.deltanet import DeltaNet
 from engine.models.layers.position_range import PositionRange
 from engine.models.layers.weight_format import WeightFormat
 from engine.models.spec import DeltaNetSpec
+from tests.engine.models.open_decoder import native_kernel
 
 SIZES = {
     "hidden_size": 32, "num_hidden_layers": 1, "layer_types": ["linear_attention"], "linear_num_key_heads": 2,
@@ -51,7 +52,7 @@ def _pair(case, kind="f32"):
         fused=case.startswith("grouped"),
     )
     weights = Tensors({f"attn.{name}": tensor for name, tensor in oracle.state_dict().items()})
-    return config, oracle, DeltaNet(spec, weights, 32, WeightFormat(kind))
+    return config, oracle, DeltaNet(spec, weights, 32, WeightFormat(kind, kernel=native_kernel()))
 
 
 def _x(tokens):

@@ -9,7 +9,6 @@ import torch
 
 from engine.experts.backend import run_side_by_side
 from engine.models.layers.feed_forward import DenseMlp, MoeBlock, gated
-from engine.models.layers.weight_format import F32
 from engine.models.spec import (
     ActivationKind,
     ActivationSpec,
@@ -20,6 +19,7 @@ from engine.models.spec import (
     SharedExpertSpec,
 )
 from tests.engine.models.layers.test_weights import Tensors
+from tests.engine.models.open_decoder import plain_weights
 
 
 def _value(kind: str, gate: float, up: float) -> float:
@@ -49,9 +49,9 @@ def test_a_fused_projection_is_gate_then_up() -> None:
     gate, up, down, x = torch.randn(12, 8), torch.randn(12, 8), torch.randn(8, 12), torch.randn(3, 8)
     split = Tensors({"m.gate_proj.weight": gate, "m.up_proj.weight": up, "m.down_proj.weight": down})
     fused = Tensors({"m.in.weight": torch.cat((gate, up)), "m.out.weight": down})
-    wanted = DenseMlp(DenseMlpSpec(prefix="m", intermediate=12), split, F32).product(x)
+    wanted = DenseMlp(DenseMlpSpec(prefix="m", intermediate=12), split, plain_weights()).product(x)
     spec = DenseMlpSpec(prefix="m", intermediate=12, fused=True, up="in", down="out")
-    assert torch.allclose(DenseMlp(spec, fused, F32).product(x), wanted, atol=1e-5)
+    assert torch.allclose(DenseMlp(spec, fused, plain_weights()).product(x), wanted, atol=1e-5)
 
 
 def test_the_shared_expert_waits_until_the_routed_ones_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_the_shared_expert_waits_until_the_routed_ones_were_asked_for(monkeypatc
         "s.up_proj.weight": torch.randn(12, 8), "s.down_proj.weight": torch.randn(8, 12),
     })  # fmt: skip
     x = torch.randn(3, 8)
-    (out,) = run_side_by_side(Experts(), [MoeBlock(spec, tensors, 8, F32, 7).forward(x, x)])
+    (out,) = run_side_by_side(Experts(), [MoeBlock(spec, tensors, 8, plain_weights(), 7).forward(x, x)])
     assert order == ["experts of layer 7", "shared"]
-    alone = DenseMlp(shared.mlp, tensors, F32).product(x)
+    alone = DenseMlp(shared.mlp, tensors, plain_weights()).product(x)
     assert torch.allclose(out, alone / 2, atol=1e-6)  # sigmoid(0) of the shared expert, nothing else

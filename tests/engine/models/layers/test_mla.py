@@ -11,9 +11,9 @@ from transformers.models.deepseek_v3 import modeling_deepseek_v3 as v3
 from engine.models.layers import mla as module
 from engine.models.layers.mla import Mla
 from engine.models.layers.position_range import PositionRange
-from engine.models.layers.weight_format import F32, WeightFormat
+from engine.models.layers.weight_format import WeightFormat
 from engine.models.spec import MlaSpec, RopeSpec
-from tests.engine.models.parity import native_kernel
+from tests.engine.models.open_decoder import native_kernel, plain_weights
 
 SIZES = {
     "hidden_size": 32, "num_attention_heads": 4, "num_key_value_heads": 4, "kv_lora_rank": 16, "qk_nope_head_dim": 12,
@@ -36,7 +36,7 @@ class Tensors(dict):
         return name in self
 
 
-def _pair(case, dense=F32):
+def _pair(case, dense=None):
     code, config_class, attention_class, extra = CASES[case]
     config = config_class(**SIZES, **extra)
     torch.manual_seed(0)
@@ -60,7 +60,7 @@ def _pair(case, dense=F32):
         rope=RopeSpec(8, 10_000.0, interleaved=getattr(config, "rope_interleave", True)),
     )
     weights = Tensors({f"attn.{name}": tensor for name, tensor in oracle.state_dict().items()})
-    return oracle, rotary, Mla(spec, weights, 32, dense)
+    return oracle, rotary, Mla(spec, weights, 32, dense or plain_weights())
 
 
 def _oracle_run(oracle, rotary, x):
@@ -113,10 +113,7 @@ def test_a_token_costs_one_latent_and_one_rotary_key():
 @pytest.mark.parametrize("cuts", [[24], [20, 1, 1, 1, 1]])
 def test_weights_of_8_bits_stay_close(cuts):
     """kv_rank falls into whole tiles and is packed; v_dim does not, and stays bf16."""
-    kernel = native_kernel()
-    if kernel is None:
-        pytest.skip("the native library was not built")
-    oracle, rotary, mixer = _pair("v3", WeightFormat("int8", kernel))
+    oracle, rotary, mixer = _pair("v3", WeightFormat("int8", kernel=native_kernel()))
     assert (mixer.to_latent.kind, mixer.from_latent.kind) == ("int8", "bf16")
     x = torch.randn(24, 32, generator=torch.Generator().manual_seed(1))
     want = _oracle_run(oracle, rotary, x)

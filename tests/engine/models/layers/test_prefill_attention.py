@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from engine.models.layers.attention import attend_one, attend_span
+from engine.models.layers.attention import attend_masked, attend_one
 from engine.models.layers.position_range import PositionRange
 
 HEADS, KV_HEADS, DIM, SCALE = 6, 2, 16, 0.3
@@ -38,20 +38,28 @@ def pieces(k: torch.Tensor, v: torch.Tensor, start: int, stop: int) -> list[tupl
 
 @pytest.mark.parametrize("sinks", [False, True])
 @pytest.mark.parametrize("window", [None, 1, 5, 64])
-@pytest.mark.parametrize(("start", "tokens"), [(0, 1), (0, 9), (7, 1), (7, 6), (25, 30)])
-def test_pieces_make_one_softmax(start: int, tokens: int, window: int | None, sinks: bool) -> None:
+@pytest.mark.parametrize("start", [0, 7, 25])
+def test_pieces_make_one_softmax(start: int, window: int | None, sinks: bool) -> None:
+    torch.manual_seed(start)
+    q, k, v = torch.randn(1, HEADS, DIM), torch.randn(KV_HEADS, start + 1, DIM), torch.randn(KV_HEADS, start + 1, DIM)
+    sink = torch.randn(HEADS) if sinks else None
+    first = PositionRange(start, start + 1).visible_from(window)
+    got = attend_one(q, pieces(k, v, first, start + 1), SCALE, sink)
+    assert got.shape == (1, HEADS * DIM)
+    assert torch.allclose(got.double(), dense(q, k, v, start, window, sink), atol=2e-6)
+
+
+@pytest.mark.parametrize("sinks", [False, True])
+@pytest.mark.parametrize("window", [1, 5, 64])
+@pytest.mark.parametrize(("start", "tokens"), [(0, 9), (7, 6), (25, 30)])
+def test_a_mask_says_what_is_seen(start: int, tokens: int, window: int, sinks: bool) -> None:
     torch.manual_seed(start + tokens)
     total = start + tokens
     q, k, v = torch.randn(tokens, HEADS, DIM), torch.randn(KV_HEADS, total, DIM), torch.randn(KV_HEADS, total, DIM)
     sink = torch.randn(HEADS) if sinks else None
     span = PositionRange(start, total)
     first = span.visible_from(window)
-    if tokens == 1:
-        got = attend_one(q, pieces(k, v, first, total), SCALE, sink)
-    else:
-        mask = span.window_mask(window) if window is not None else None
-        own = (k[:, start:], v[:, start:])
-        got = attend_span(q, own, pieces(k, v, first, start) if first < start else [], SCALE, mask, sink)
+    got = attend_masked(q, k[:, first:], v[:, first:], SCALE, span.window_mask(window), sink)
     assert got.shape == (tokens, HEADS * DIM)
     assert torch.allclose(got.double(), dense(q, k, v, start, window, sink), atol=2e-6)
 
@@ -65,7 +73,7 @@ def test_bf16_keys_and_values_cost_little(tokens: int) -> None:
     if tokens == 1:
         got = attend_one(q, pieces(low_k, low_v, 0, 20), SCALE)
     else:
-        got = attend_span(q, (low_k[:, start:], low_v[:, start:]), pieces(low_k, low_v, 0, start), SCALE)
+        got = attend_masked(q, low_k, low_v, SCALE, PositionRange(start, 20).window_mask(64, torch.bfloat16))
     wanted = dense(q, k, v, start, None, None)
     assert got.dtype == torch.float32
     assert (got.double() - wanted).norm() / wanted.norm() < 1e-2

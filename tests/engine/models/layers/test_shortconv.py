@@ -9,8 +9,8 @@ from transformers.models.lfm2_moe.modeling_lfm2_moe import Lfm2MoeShortConv
 
 from engine.models.layers.conv import ShortConv
 from engine.models.layers.position_range import PositionRange
-from engine.models.layers.weight_format import F32
 from engine.models.spec import ShortConvSpec
+from tests.engine.models.open_decoder import plain_weights
 
 
 class Tensors(dict):
@@ -30,7 +30,7 @@ def test_equals_transformers_however_the_tokens_are_cut(bias, cuts):
         for parameter in oracle.parameters():
             parameter.copy_(torch.randn_like(parameter) * 0.25)
     weights = Tensors({f"layer.conv.{name}": tensor for name, tensor in oracle.state_dict().items()})
-    mixer = ShortConv(ShortConvSpec("layer.conv", 16, 3, bias), weights, 16, F32)
+    mixer = ShortConv(ShortConvSpec("layer.conv", 16, 3, bias), weights, 16, plain_weights())
     x = torch.randn(15, 16)
     state = mixer.new_state(torch.float32)
     at, outs = 0, []

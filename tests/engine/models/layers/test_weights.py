@@ -7,8 +7,9 @@ import torch
 
 from engine.errors import Kind, UnderhillError
 from engine.models.layers import linear as module
-from engine.models.layers.weight_format import F32, WeightFormat
+from engine.models.layers.weight_format import WeightFormat
 from engine.models.layers.weights import Linear, fetch, load_linear, vector
+from tests.engine.models.open_decoder import native_kernel, plain_weights
 
 ALLOWED = {"f32": 1e-6, "bf16": 6e-3}  # relative L2 error
 
@@ -33,7 +34,7 @@ def relative(got: torch.Tensor, wanted: torch.Tensor) -> float:
 def test_products_stay_close_to_float64(kind: module.Kind, out: int, cols: int, tokens: int) -> None:
     torch.manual_seed(out * cols + tokens)
     weight, bias, x = torch.randn(out, cols), torch.randn(out), torch.randn(tokens, cols)
-    linear = Linear(weight, bias, WeightFormat(kind))
+    linear = Linear(weight, bias, WeightFormat(kind, kernel=native_kernel()))
     y = linear(x)
     assert y.shape == (tokens, out)
     assert y.dtype == torch.float32
@@ -44,13 +45,16 @@ def test_products_stay_close_to_float64(kind: module.Kind, out: int, cols: int, 
 
 def test_bf16_holds_half_the_bytes() -> None:
     weight = torch.randn(64, 256)
-    assert Linear(weight, None, WeightFormat("bf16")).nbytes * 2 == Linear(weight, None, F32).nbytes
+    assert (
+        Linear(weight, None, WeightFormat("bf16", kernel=native_kernel())).nbytes * 2
+        == Linear(weight, None, plain_weights()).nbytes
+    )
 
 
 @pytest.mark.parametrize("kind", ALLOWED)
 def test_rows_are_the_embedding_and_can_be_written_over(kind: module.Kind) -> None:
     weight = torch.randn(10, 16)
-    linear = Linear(weight.clone(), None, WeightFormat(kind))
+    linear = Linear(weight.clone(), None, WeightFormat(kind, kernel=native_kernel()))
     ids = torch.tensor([3, 3, 9])
     rows = linear.rows(ids)
     assert rows.dtype == torch.float32
@@ -68,8 +72,8 @@ def test_several_names_are_stacked_in_order() -> None:
         }
     )
     x = torch.randn(4, 8)
-    both = load_linear(tensors, "a", "b", dense=F32, bias=True)(x)
-    parts = [load_linear(tensors, name, dense=F32, bias=True)(x) for name in "ab"]
+    both = load_linear(tensors, "a", "b", dense=plain_weights(), bias=True)(x)
+    parts = [load_linear(tensors, name, dense=plain_weights(), bias=True)(x) for name in "ab"]
     assert torch.allclose(both, torch.cat(parts, 1), atol=1e-6)
 
 

@@ -18,7 +18,7 @@ from engine.models.spec import DecoderSpec
 from tests.engine.models.compat.tiny import tiny_config
 from tests.engine.models.families import test_bailing_moe, tiny
 from tests.engine.models.families.test_plain_attention import CASES, COMMON
-from tests.engine.models.parity import native_kernel
+from tests.engine.models.open_decoder import native_kernel
 
 # Families whose tokens torch still computes.
 NOT_NATIVE = {
@@ -79,10 +79,7 @@ class NoExperts:
 
 @pytest.fixture(scope="module")
 def kernel() -> NativeKernel:
-    found = native_kernel()
-    if found is None:
-        pytest.skip("the native library was not built")
-    return found
+    return native_kernel()
 
 
 def test_no_family_is_forgotten() -> None:
@@ -94,5 +91,5 @@ def test_no_family_is_forgotten() -> None:
 def test_single_tokens_are_native(name: str, kernel: NativeKernel) -> None:
     spec = read_spec(CONFIGS[name])
     for kind in ("bf16", "int8", "int4"):
-        decoder = Decoder(spec, SomeWeights(spec), NoExperts(), WeightFormat(kind, kernel), torch.bfloat16)
+        decoder = Decoder(spec, SomeWeights(spec), NoExperts(), WeightFormat(kind, kernel=kernel), torch.bfloat16)
         assert decoder.native_layers == (spec.family not in NOT_NATIVE), decoder.why_not_native

@@ -56,7 +56,7 @@ def kernel() -> Iterator[NativeKernel]:
 def decoder_of(
     spec: DecoderSpec, kind: Any, kernel: NativeKernel, kv: torch.dtype, experts: Rolling | None = None
 ) -> Decoder:
-    decoder = Decoder(spec, Noise(spec), experts or Rolling(), WeightFormat(kind, kernel), kv)
+    decoder = Decoder(spec, Noise(spec), experts or Rolling(), WeightFormat(kind, kernel=kernel), kv)
     assert decoder.native_layers
     return decoder
 

@@ -18,7 +18,7 @@ from engine.models.layers.state import SequenceState
 from engine.models.vision.pictures import Pictures
 from engine.translatable import msg
 from tests.engine.models.open_decoder import open_decoder
-from tests.engine.models.parity import TOLERANCE, DirectoryWeights, Pair, native_pair
+from tests.engine.models.parity import TOLERANCE, DirectoryWeights, Pair, layers_pair
 from tests.engine.models.reference_experts import ReferenceExperts
 from tests.engine.models.vision import seeing_gemma as gemma
 from tests.engine.models.vision import seeing_qwen as qwen
@@ -62,7 +62,7 @@ def seeing(pair: Pair, decoder: Decoder, folder: Path) -> Pictures:
 def test_a_prompt_with_two_pictures_steps_and_a_rollback(
     family: Seeing, pair: Pair, native: bool, folder: Path
 ) -> None:
-    used = native_pair(pair) if native else pair
+    used = pair if native else layers_pair(pair)
     assert used is not None
     pictures = seeing(pair, used.ours, folder)
     images = [gemma.picture(1), gemma.picture(2, 40, 90)]
@@ -91,9 +91,7 @@ def test_a_prompt_with_two_pictures_steps_and_a_rollback(
 
 
 def test_sequences_with_and_without_pictures_step_together(pair: Pair, folder: Path) -> None:
-    used = native_pair(pair)
-    assert used is not None
-    pictures = seeing(pair, used.ours, folder)
+    pictures = seeing(pair, pair.ours, folder)
     prompts = [
         WORDS[:9],
         [*pictures.ids(gemma.picture(1)), *WORDS[:3]],
@@ -102,21 +100,21 @@ def test_sequences_with_and_without_pictures_step_together(pair: Pair, folder: P
     ]
 
     def read() -> list[SequenceState]:
-        states = [used.ours.new_state() for _ in prompts]
+        states = [pair.ours.new_state() for _ in prompts]
         for prompt, state in zip(prompts, states, strict=True):
-            used.ours.forward(prompt, state, "none")
+            pair.ours.forward(prompt, state, "none")
         return states
 
-    alone = [used.ours.forward([11], state) for state in read()]
-    together = used.ours.forward_sequences([11] * 4, read())
-    parts = used.ours.forward_parts([(torch.tensor([11]), state, "last", 0) for state in read()])
+    alone = [pair.ours.forward([11], state) for state in read()]
+    together = pair.ours.forward_sequences([11] * 4, read())
+    parts = pair.ours.forward_parts([(torch.tensor([11]), state, "last", 0) for state in read()])
     for one, row, part in zip(alone, together, parts, strict=True):
         assert one is not None
         assert part is not None
         assert (one[0] - row).abs().max() <= TOLERANCE  # not to the last bit: the experts are torch's here
         assert (one - part).abs().max() <= TOLERANCE
-    several = [used.ours.forward([11, 12], state, "all") for state in read()]
-    by_one = [(used.ours.forward([11], state), used.ours.forward([12], state)) for state in read()]
+    several = [pair.ours.forward([11, 12], state, "all") for state in read()]
+    by_one = [(pair.ours.forward([11], state), pair.ours.forward([12], state)) for state in read()]
     for two, ones in zip(several, by_one, strict=True):
         assert two is not None
         assert (two - torch.cat([one for one in ones if one is not None])).abs().max() <= TOLERANCE

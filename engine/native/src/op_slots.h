@@ -1,0 +1,84 @@
+/* What the numbers (n), factors (f) and addresses (p) of each kind of op are: op->n[UH_NORM_WIDTH], op->p[UH_NORM_X].
+ *
+ * engine/native/op_slots.py has the same names in the same order, by which Python fills them; a test compares both. What an
+ * op computes of them is said in engine/native/op_graph.py and engine/native/mixer_ops.py. */
+#ifndef UH_OP_SLOTS_H
+#define UH_OP_SLOTS_H
+
+enum { UH_NORM_HEADS, UH_NORM_WIDTH }; /* n */
+enum { UH_NORM_EPS }; /* f */
+enum { UH_NORM_X, UH_NORM_OUT, UH_NORM_SCALE, UH_NORM_BIAS }; /* p */
+
+enum { UH_LINEAR_VIEW, UH_LINEAR_X, UH_LINEAR_OUT, UH_LINEAR_CARD }; /* p */
+
+enum { UH_ADD_COUNT }; /* n */
+enum { UH_ADD_BY }; /* f */
+enum { UH_ADD_X, UH_ADD_SOURCE }; /* p */
+
+enum { UH_SCALE_COUNT }; /* n */
+enum { UH_SCALE_BY }; /* f */
+enum { UH_SCALE_X }; /* p */
+
+enum { UH_GATE_COUNT, UH_GATE_GATE_COUNT }; /* n */
+enum { UH_GATE_X, UH_GATE_GATES }; /* p */
+
+enum { UH_ACTIVATE_COUNT, UH_ACTIVATE_ACTIVATION }; /* n */
+enum { UH_ACTIVATE_ALPHA, UH_ACTIVATE_LIMIT }; /* f */
+enum { UH_ACTIVATE_GATES, UH_ACTIVATE_UP, UH_ACTIVATE_OUT }; /* p */
+
+enum { UH_SOFTCAP_COUNT }; /* n */
+enum { UH_SOFTCAP_CAP }; /* f */
+enum { UH_SOFTCAP_X }; /* p */
+
+enum { UH_ROPE_COUNT }; /* n */
+enum { UH_ROPE_FREQUENCIES, UH_ROPE_COSINES, UH_ROPE_SINES }; /* p */
+
+enum { /* n */
+    UH_HEADS_STATE, UH_HEADS_HEADS, UH_HEADS_KV_HEADS, UH_HEADS_DIM, UH_HEADS_NORM, UH_HEADS_NORM_LAST,
+    UH_HEADS_HALF, UH_HEADS_INTERLEAVED, UH_HEADS_NORM_VALUES, UH_HEADS_REUSE_KEYS, UH_HEADS_CLIPS
+};
+enum { UH_HEADS_EPS, UH_HEADS_LIMIT }; /* f */
+enum { /* p */
+    UH_HEADS_PROJECTED, UH_HEADS_Q_SCALE, UH_HEADS_K_SCALE, UH_HEADS_COSINES, UH_HEADS_SINES, UH_HEADS_VALUES
+};
+
+enum { UH_ATTEND_STATE, UH_ATTEND_HEADS, UH_ATTEND_KV_HEADS, UH_ATTEND_DIM, UH_ATTEND_WINDOW }; /* n */
+enum { UH_ATTEND_SCALE }; /* f */
+enum { UH_ATTEND_QUERIES, UH_ATTEND_SINKS, UH_ATTEND_OUT, UH_ATTEND_ROOM }; /* p */
+
+enum { /* n */
+    UH_ROUTE_EXPERTS, UH_ROUTE_TOP_K, UH_ROUTE_SCORE, UH_ROUTE_GROUPS, UH_ROUTE_TOP_GROUPS, UH_ROUTE_TOP_TWO,
+    UH_ROUTE_NORMALIZE, UH_ROUTE_GIVEN
+};
+enum { UH_ROUTE_MASKED_SCORE, UH_ROUTE_NORMALIZE_EPS, UH_ROUTE_NORMALIZE_MIN, UH_ROUTE_SCALE_OR_JITTER }; /* f */
+enum { /* p */
+    UH_ROUTE_LOGITS, UH_ROUTE_CHOICE_BIAS, UH_ROUTE_EXPERT_SCALE, UH_ROUTE_ROOM, UH_ROUTE_IDS, UH_ROUTE_WEIGHTS,
+    UH_ROUTE_BEST_GROUPS
+};
+
+enum { UH_EACH_HEADS, UH_EACH_X_STEP, UH_EACH_OUT_STEP }; /* n */
+enum { UH_EACH_VIEW, UH_EACH_X, UH_EACH_OUT }; /* p */
+
+enum { /* n */
+    UH_LATENT_STATE, UH_LATENT_HEADS, UH_LATENT_NOPE, UH_LATENT_ROPE, UH_LATENT_RANK, UH_LATENT_INTERLEAVED
+};
+enum { UH_LATENT_EPS }; /* f */
+enum { UH_LATENT_QUERIES, UH_LATENT_ROW, UH_LATENT_SCALE, UH_LATENT_COSINES, UH_LATENT_SINES }; /* p */
+
+enum { /* n */
+    UH_LATENT_ATTEND_STATE, UH_LATENT_ATTEND_HEADS, UH_LATENT_ATTEND_RANK, UH_LATENT_ATTEND_ROPE,
+    UH_LATENT_ATTEND_ROTARY_STEP
+};
+enum { UH_LATENT_ATTEND_SCALE }; /* f */
+enum { UH_LATENT_ATTEND_IN_LATENT, UH_LATENT_ATTEND_ROTARY, UH_LATENT_ATTEND_OUT, UH_LATENT_ATTEND_ROOM }; /* p */
+
+enum { UH_DELTA_STATE, UH_DELTA_K_HEADS, UH_DELTA_V_HEADS, UH_DELTA_K_DIM, UH_DELTA_V_DIM, UH_DELTA_KERNEL }; /* n */
+enum { UH_DELTA_QK_EPS, UH_DELTA_NORM_EPS }; /* f */
+enum { /* p */
+    UH_DELTA_MIXED, UH_DELTA_RATES, UH_DELTA_TAPS, UH_DELTA_DECAY, UH_DELTA_DT_BIAS, UH_DELTA_NORM, UH_DELTA_OUT
+};
+
+enum { UH_CONV_STATE, UH_CONV_CHANNELS, UH_CONV_KERNEL }; /* n */
+enum { UH_CONV_MIXED, UH_CONV_TAPS, UH_CONV_BIAS, UH_CONV_OUT }; /* p */
+
+#endif
