@@ -12346,6 +12346,11 @@
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
+            <source>Reads images; answers without thinking first.</source>
+            <translation>可读取图片，直接回答，不先思考。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
             <source>Made for coding.</source>
             <translation>专为编程而做。</translation>
         </message>
@@ -12456,8 +12461,8 @@
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>From Google, good at many languages. Text only here.</source>
-            <translation>来自 Google，擅长多种语言。这里只用于文本。</translation>
+            <source>From Google, good at many languages; reads images.</source>
+            <translation>来自 Google，擅长多种语言，可读取图片。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>

@@ -28,8 +28,9 @@ class VisionEncoder(Protocol):
     sizing: Sizing
 
     def encode(self, picture: Pixels) -> Tensor:
-        """What the language model is given: [N, hidden] float32, a row for each tile, row by row.
+        """What the language model is given: [1 + D, N, hidden] float32, a row for each tile, row by row.
 
+        The first is embedded, the others are added to it behind each of the first D layers (DeepStack).
         Raises what read_when_needed raises.
         """
 
@@ -73,11 +74,14 @@ class Gemma4Encoder:
         """See VisionEncoder."""
         patches, positions = gemma4_patches(picture, self._side)
         found: Tensor = self._embedder(self._tower(patches[None], positions[None]).last_hidden_state)
-        return found
+        return found[None]
 
 
-class Qwen35Encoder:
-    """Qwen3.5: about as large as the picture is; squares of patches are merged to tokens."""
+class QwenEncoder:
+    """Qwen3-VL and Qwen3.5: about as large as the picture is; squares of patches are merged to tokens.
+
+    Qwen3-VL also gives what layers in the middle of its tower see (DeepStack, arXiv 2406.04334).
+    """
 
     begins: tuple[int, ...] = ()  # the template writes them
     ends: tuple[int, ...] = ()
@@ -100,13 +104,9 @@ class Qwen35Encoder:
             raise not_known()
         self.sizing = Sizing(NEAREST, step, min(most // step**2, QWEN_TOKENS), max(1, least // step**2))
         with building(config):
-            from transformers import Qwen3_5MoeConfig
-            from transformers.models.qwen3_5_moe.modeling_qwen3_5_moe import Qwen3_5MoeVisionModel
-
-            parsed = Qwen3_5MoeConfig.from_dict({name: config[name] for name in ("text_config", "vision_config")})
-            self._tower = Qwen3_5MoeVisionModel._from_config(parsed.vision_config, dtype=torch.float32)
+            self._tower = _qwen_tower({name: config[name] for name in ("model_type", "text_config", "vision_config")})
             with torch.device("cpu"):  # computed, not stored
-                self._tower.rotary_pos_emb = type(self._tower.rotary_pos_emb)(parsed.vision_config)
+                self._tower.rotary_pos_emb = type(self._tower.rotary_pos_emb)(self._tower.config)
         read_when_needed(self._tower, "model.visual.", weights, pause)
 
     @torch.inference_mode()
@@ -114,8 +114,22 @@ class Qwen35Encoder:
         """See VisionEncoder."""
         patches = qwen_patches(picture, self._side, self._merged, self._times)
         grid = torch.tensor([[1, picture.height // self._side, picture.width // self._side]])
-        found: Tensor = self._tower(patches, grid_thw=grid).pooler_output
-        return found
+        found = self._tower(patches, grid_thw=grid)
+        return torch.stack([found.pooler_output, *getattr(found, "deepstack_features", ())])
+
+
+def _qwen_tower(config: Mapping[str, Any]) -> Any:
+    if config["model_type"] == "qwen3_vl_moe":
+        from transformers import Qwen3VLMoeConfig
+        from transformers.models.qwen3_vl_moe.modeling_qwen3_vl_moe import Qwen3VLMoeVisionModel
+
+        deep = Qwen3VLMoeConfig.from_dict(dict(config)).vision_config
+        return Qwen3VLMoeVisionModel._from_config(deep, dtype=torch.float32)
+    from transformers import Qwen3_5MoeConfig
+    from transformers.models.qwen3_5_moe.modeling_qwen3_5_moe import Qwen3_5MoeVisionModel
+
+    plain = Qwen3_5MoeConfig.from_dict(dict(config)).vision_config
+    return Qwen3_5MoeVisionModel._from_config(plain, dtype=torch.float32)
 
 
 def gemma4_patches(picture: Pixels, side: int) -> tuple[Tensor, Tensor]:
@@ -136,5 +150,6 @@ def qwen_patches(picture: Pixels, side: int, merged: int, times: int) -> Tensor:
 
 ENCODERS: dict[str, Callable[[Mapping[str, Any], Path, CheckpointWeights, Callable[[], None]], VisionEncoder]] = {
     "gemma4": Gemma4Encoder,
-    "qwen3_5_moe": Qwen35Encoder,
+    "qwen3_5_moe": QwenEncoder,
+    "qwen3_vl_moe": QwenEncoder,
 }

@@ -26,7 +26,8 @@ from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, San
 from engine.translatable import Translatable, msg
 
 DECODING_MEMORY = 1_000_000_000  # bytes that decoding one may take: PICTURE_PIXELS with transparency, three times
-ROWS_KEPT = 16  # pictures whose rows are kept, 3 to 12 MB each: a chat that is read again is not looked at again
+ROWS_KEPT = 16  # pictures whose rows are kept, 3 to 67 MB each: a chat that is read again is not looked at again
+ROWS_BYTES = 64 << 20  # and the most that they take, but for the last one's
 _SMALLER = msg("Make it smaller, then attach it again.")
 
 
@@ -78,13 +79,13 @@ class Pictures:
         return placed.high, placed.wide
 
     def rows(self, ids: Tensor) -> Tensor:
-        """What the language model is given for ids of whole pictures: [N, hidden] float32. ids: [N], all below zero.
+        """What the language model is given for ids of whole pictures: see PictureRows. ids: [N], all below zero.
 
         Raises UnderhillError: BUSY where too many pictures have come since; what looking at one raises.
         """
         wanted: list[int] = ids.tolist()
-        found = torch.cat([self._looked_at(self._by_first[one].digest) for one in wanted if one in self._by_first])
-        assert len(found) == len(wanted), "pictures are fed whole"
+        found = torch.cat([self._looked_at(self._by_first[one].digest) for one in wanted if one in self._by_first], 1)
+        assert found.shape[1] == len(wanted), "pictures are fed whole"
         return found
 
     def _looked_at(self, digest: str) -> Tensor:
@@ -94,6 +95,8 @@ class Pictures:
                     Kind.BUSY, msg("Too many images are being read at once."), msg("Send the message again.")
                 )
             _keep(self._rows, digest, self._encoder.encode(self._pixels[digest]), ROWS_KEPT)
+            while len(self._rows) > 1 and sum(rows.nbytes for rows in self._rows.values()) > ROWS_BYTES:
+                self._rows.popitem(last=False)
         self._rows.move_to_end(digest)
         return self._rows[digest]
 

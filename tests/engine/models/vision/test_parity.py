@@ -22,14 +22,15 @@ from tests.engine.models.parity import TOLERANCE, DirectoryWeights, Pair, native
 from tests.engine.models.reference_experts import ReferenceExperts
 from tests.engine.models.vision import seeing_gemma as gemma
 from tests.engine.models.vision import seeing_qwen as qwen
+from tests.engine.models.vision import seeing_qwen_vl as qwen_vl
 
 WORDS = torch.randint(6, 90, (40,), generator=torch.Generator().manual_seed(3)).tolist()
 
 
-Seeing = Any  # the module seeing_gemma or seeing_qwen
+Seeing = Any  # the module seeing_gemma, seeing_qwen or seeing_qwen_vl
 
 
-@pytest.fixture(scope="module", params=[gemma, qwen], ids=["gemma4", "qwen3_5_moe"])
+@pytest.fixture(scope="module", params=[gemma, qwen, qwen_vl], ids=["gemma4", "qwen3_5_moe", "qwen3_vl_moe"])
 def family(request: pytest.FixtureRequest) -> Seeing:
     return request.param
 
@@ -133,6 +134,20 @@ def test_within_a_picture_gemma_looks_ahead(
     assert (causal - family.oracle(pair.model, ids, [gemma.picture(1)])).abs().max() > 100 * TOLERANCE
 
 
+@pytest.mark.parametrize("family", [qwen_vl], indirect=True)
+def test_layers_add_what_the_middle_of_the_tower_saw(
+    family: Seeing, pair: Pair, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures = seeing(pair, pair.ours, folder)
+    ids = [*WORDS[:7], *pictures.ids(gemma.picture(1)), *WORDS[7:10]]
+    assert len(pictures.rows(own(ids))) == 1 + 2  # of the layers 0 and 2 of 4
+    rows = pictures.rows
+    monkeypatch.setattr(pictures, "rows", lambda ids: rows(ids)[:1])
+    shallow = pair.ours.forward(ids, pair.ours.new_state(), "all")
+    assert shallow is not None
+    assert (shallow - family.oracle(pair.model, ids, [gemma.picture(1)])).abs().max() > 100 * TOLERANCE
+
+
 def test_what_it_sees_with_is_kept_and_looked_at_whole(pair: Pair, folder: Path) -> None:
     plan = find_experts(Checkpoint.open(folder))
     assert not plan.unused
@@ -208,4 +223,4 @@ def test_of_more_pictures_than_are_kept_the_first_are_forgotten(
     with pytest.raises(UnderhillError, match="Too many images"):
         pictures.rows(own(first))
     assert pictures.ids(gemma.picture(1)) == first
-    assert len(pictures.rows(own(first))) == len(own(first))
+    assert pictures.rows(own(first)).shape[1] == len(own(first))
