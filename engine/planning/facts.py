@@ -61,7 +61,8 @@ class ModelFacts:
     layers in which a token sees so many tokens alone. latent_products: of a token with the rows of each token before
     it, where all heads share those. state_bytes: of recurrent layers,
     snapshots included, however long the context is. token_bytes: per token of a prompt that is computed at once.
-    working_bytes: what computing takes however many those are. lean: the layers are the
+    working_bytes: what computing takes however many those are. image_bytes: what encoding an image takes, before its
+    tokens are computed, up to image_tokens of them at once; 0: it reads none. lean: the layers are the
     lean decoder's, not the compatibility backend's. vocabulary: words that a token is chosen from. disk_bytes: of
     its store; 0: not known yet. seen, card_seen: None until it has run here for a while, by the processor alone and
     with a card. low: bits of a coarse expert.
@@ -83,6 +84,8 @@ class ModelFacts:
     opening_bytes: Mapping[str, int] = field(default_factory=dict)
     token_bytes: int = 0
     working_bytes: int = 0
+    image_bytes: int = 0
+    image_tokens: int = 0
     lean: bool = True
     vocabulary: int = 0
     windowed: Mapping[int, int] = field(default_factory=dict)
@@ -106,6 +109,11 @@ class ModelFacts:
     def per_token(self, dense: str) -> int:
         """Bytes that a token of context leaves behind."""
         return self.kv_bytes * (2 if dense == "f32" else 1)
+
+    @property
+    def reading_image(self) -> int:
+        """Most bytes that an image takes while it is read: encoding it, or then computing its tokens."""
+        return max(self.image_bytes, self.image_tokens * self.token_bytes)
 
     @property
     def tiers(self) -> tuple[int, ...]:

@@ -10326,6 +10326,11 @@
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
+            <source>An image takes up to {most} of memory while it is read.</source>
+            <translation>读取图片时，每张最多占用 {most} 内存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
             <source>{name} has no {tier}-bit experts.</source>
             <translation>{name} 没有 {tier} 位专家。</translation>
         </message>

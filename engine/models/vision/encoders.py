@@ -12,12 +12,9 @@ from torch import Tensor
 from engine.models.config import Config
 from engine.models.layers.weights import CheckpointWeights
 from engine.models.vision.pixels import Pixels
-from engine.models.vision.preparation import not_known, preparation
-from engine.models.vision.sizing import LARGEST, NEAREST, Sizing
+from engine.models.vision.preparation import sizing_of
+from engine.models.vision.sizing import Sizing
 from engine.models.vision.tower import building, read_when_needed
-
-GEMMA_TOKENS = (70, 140, 280, 560, 1120)  # that Gemma 4 takes for a picture at most
-QWEN_TOKENS = 1024  # for a picture at most, of a million pixels: Qwen's own limit is 16 times that, minutes of looking
 
 
 class VisionEncoder(Protocol):
@@ -45,18 +42,12 @@ class Gemma4Encoder:
 
         Raises UnderhillError: BROKEN_FILE, UNSUPPORTED_MODEL.
         """
-        seen, said = Config(config["vision_config"]), preparation(folder)
+        self.sizing = sizing_of(config, folder)
+        self._side = Config(config["vision_config"]).integer("patch_size", 16)
         self.begins: tuple[int, ...]
         self.ends: tuple[int, ...]
         around = Config({"boi_token_id": 255_999, "eoi_token_id": 258_882, **config, "text_config": None})
         self.begins, self.ends = (around.integer("boi_token_id"),), (around.integer("eoi_token_id"),)
-        self._side, pooled = seen.integer("patch_size", 16, low=1), seen.integer("pooling_kernel_size", 3, low=1)
-        tokens = said.integer("max_soft_tokens", 280)
-        same = (said.integer("patch_size", self._side), said.integer("pooling_kernel_size", pooled))
-        shifted = any(said.raw.get("image_mean") or ()) or any(n != 1 for n in said.raw.get("image_std") or ())
-        if tokens not in GEMMA_TOKENS or same != (self._side, pooled) or (said.flag("do_normalize", False) and shifted):
-            raise not_known()
-        self.sizing = Sizing(LARGEST, self._side * pooled, tokens)
         with building(config):
             from transformers import Gemma4Config
             from transformers.models.gemma4.modeling_gemma4 import Gemma4MultimodalEmbedder, Gemma4VisionModel
@@ -90,19 +81,9 @@ class QwenEncoder:
         self, config: Mapping[str, Any], folder: Path, weights: CheckpointWeights, pause: Callable[[], None]
     ) -> None:
         """As Gemma4Encoder."""
-        seen, said = Config(config["vision_config"]), preparation(folder)
-        self._side, self._merged = seen.integer("patch_size", 16, low=1), seen.integer("spatial_merge_size", 2, low=1)
-        self._times = seen.integer("temporal_patch_size", 2, low=1)
-        own = tuple(said.raw.get(key) for key in ("patch_size", "merge_size", "temporal_patch_size"))
-        size, step = said.group("size"), self._side * self._merged
-        most, least = size.integer("longest_edge", 0), size.integer("shortest_edge", 0)
-        plain = said.flag("do_normalize", True) and said.raw.get("image_mean") == said.raw.get("image_std") == [0.5] * 3
-        rope = Config(config).rope_settings()
-        turns = rope.get("mrope_section") and rope.get("mrope_interleaved")
-        known = own == (self._side, self._merged, self._times) and 0 < least <= most and most >= step**2
-        if not known or not plain or not turns:
-            raise not_known()
-        self.sizing = Sizing(NEAREST, step, min(most // step**2, QWEN_TOKENS), max(1, least // step**2))
+        self.sizing, seen = sizing_of(config, folder), Config(config["vision_config"])
+        self._side, self._merged = seen.integer("patch_size", 16), seen.integer("spatial_merge_size", 2)
+        self._times = seen.integer("temporal_patch_size", 2)
         with building(config):
             self._tower = _qwen_tower({name: config[name] for name in ("model_type", "text_config", "vision_config")})
             with torch.device("cpu"):  # computed, not stored

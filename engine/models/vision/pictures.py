@@ -19,15 +19,16 @@ from engine.limits import PICTURE_BYTES, PICTURE_PIXELS, PICTURE_SECONDS, PICTUR
 from engine.models.layers.weights import CheckpointWeights
 from engine.models.vision import decoding
 from engine.models.vision.encoders import ENCODERS, VisionEncoder
+from engine.models.vision.footprint import ROWS_BYTES
 from engine.models.vision.pixels import Pixels
 from engine.models.vision.sizing import Sizing
 from engine.models.vision.tokens import PLACE
+from engine.native.memory import trim_heap
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxStopped, SandboxTimeout
 from engine.translatable import Translatable, msg
 
 DECODING_MEMORY = 1_000_000_000  # bytes that decoding one may take: PICTURE_PIXELS with transparency, three times
 ROWS_KEPT = 16  # pictures whose rows are kept, 3 to 67 MB each: a chat that is read again is not looked at again
-ROWS_BYTES = 64 << 20  # and the most that they take, but for the last one's
 _SMALLER = msg("Make it smaller, then attach it again.")
 
 
@@ -95,6 +96,7 @@ class Pictures:
                     Kind.BUSY, msg("Too many images are being read at once."), msg("Send the message again.")
                 )
             _keep(self._rows, digest, self._encoder.encode(self._pixels[digest]), ROWS_KEPT)
+            trim_heap()  # what the tower computed in, before the layers of the language model take theirs
             while len(self._rows) > 1 and sum(rows.nbytes for rows in self._rows.values()) > ROWS_BYTES:
                 self._rows.popitem(last=False)
         self._rows.move_to_end(digest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,29 @@ def test_a_picture_is_looked_at_once(session: Session, monkeypatch: pytest.Monke
     fresh(session, asked)
     fresh(session, asked)
     assert len(looked) == 1
+
+
+def test_while_a_picture_is_looked_at_experts_give_back_what_it_takes(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert session.facts.image_tokens in (40, 70)
+    assert session.facts.image_bytes > 64 << 20
+    assert any("An image takes up to" in sentence for sentence in session.card.plan)
+    share = session.cache_budget.share
+    lent = (share.planned - share.smallest) // 2
+    monkeypatch.setattr(session.cache_budget, "share", replace(share, lent=0, lent_to_image=lent))
+    capacities: list[int] = []
+    rows = session.chat.pictures.rows  # type: ignore[union-attr]
+
+    def looked_at(ids: torch.Tensor) -> torch.Tensor:
+        capacities.append(session.runtime.cache.capacity)
+        return rows(ids)
+
+    monkeypatch.setattr(session.chat.pictures, "rows", looked_at)
+    before = session.runtime.cache.capacity
+    fresh(session, Message("user", "w10", images=(gemma.picture(31),)))
+    assert capacities == [before - lent]
+    assert session.runtime.cache.capacity == before
 
 
 def test_several_answers_at_once_are_those_of_each_alone(session: Session) -> None:
