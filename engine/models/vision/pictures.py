@@ -8,6 +8,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from engine.models.vision import decoding
 from engine.models.vision.encoders import ENCODERS, VisionEncoder
 from engine.models.vision.footprint import ROWS_BYTES
 from engine.models.vision.pixels import Pixels
+from engine.models.vision.preparation import sizing_of
 from engine.models.vision.sizing import Sizing
 from engine.models.vision.tokens import PLACE
 from engine.native.memory import trim_heap
@@ -46,6 +48,7 @@ class Pictures:
         """
         self.place: int = config["image_token_id"]
         self._new_encoder = lambda: ENCODERS[str(config["model_type"])](config, folder, weights, pause)
+        self._sizing = cache(lambda: sizing_of(config, folder))
         self._encoder: VisionEncoder | None = None
         self._known: dict[str, range] = {}  # by digest: its ids
         self._by_first: dict[int, _Placed] = {}
@@ -73,6 +76,13 @@ class Pictures:
             self._by_first[self._next] = placed
             self._next = self._known[digest].stop
         return [*self._encoder.begins, *self._known[digest], *self._encoder.ends]
+
+    def tokens(self, width: int, height: int) -> int:
+        """How many ids a picture of so many pixels has, without it; 0 where it would be refused. From any thread."""
+        try:
+            return self._sizing().tokens(width, height)
+        except UnderhillError:
+            return 0
 
     def grid(self, first: int) -> tuple[int, int]:
         """Rows and columns that the picture has whose first id this is."""
@@ -119,6 +129,11 @@ class NoPictures:
 
     def __init__(self, *, again: bool = False) -> None:
         self._again = again
+
+    def tokens(self, width: int, height: int) -> int:
+        """Of a picture: it has none."""
+        del width, height
+        return 0
 
     def ids(self, image: bytes) -> list[int]:
         """Raises UnderhillError(BAD_REQUEST)."""

@@ -49,7 +49,7 @@ def _gemma4(config: Mapping[str, Any], said: Config) -> Sizing:
     shifted = any(said.raw.get("image_mean") or ()) or any(n != 1 for n in said.raw.get("image_std") or ())
     if tokens not in GEMMA_TOKENS or same != (side, pooled) or (said.flag("do_normalize", False) and shifted):
         raise _not_known()
-    return Sizing(LARGEST, side * pooled, tokens)
+    return Sizing(LARGEST, side * pooled, tokens, around=2)
 
 
 def _qwen(config: Mapping[str, Any], said: Config) -> Sizing:

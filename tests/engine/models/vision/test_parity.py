@@ -15,7 +15,7 @@ from engine.formats.checkpoint import Checkpoint
 from engine.formats.families import vision_prefixes
 from engine.models.decoder import Decoder
 from engine.models.layers.state import SequenceState
-from engine.models.vision.pictures import Pictures
+from engine.models.vision.pictures import NoPictures, Pictures
 from engine.translatable import msg
 from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import TOLERANCE, DirectoryWeights, Pair, native_pair
@@ -157,6 +157,24 @@ def test_what_it_sees_with_is_kept_and_looked_at_whole(pair: Pair, folder: Path)
     pictures = seeing(pair, pair.ours, folder)
     pictures.rows(own(pictures.ids(gemma.picture(5))))
     assert set(plan.vision) == pair.weights.seen
+
+
+@pytest.mark.parametrize("size", [(61, 47), (40, 90), (8, 8), (300, 30), (1000, 700)])
+def test_tokens_are_counted_without_the_picture(
+    pair: Pair, folder: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures = Pictures(pair.config, folder, pair.weights, lambda: None)
+    with monkeypatch.context() as without:
+        without.setattr("engine.models.vision.pictures.ENCODERS", {})
+        counted = pictures.tokens(*size)
+    assert counted == len(pictures.ids(gemma.picture(1, *size))) > 3
+
+
+def test_a_picture_that_would_be_refused_counts_for_nothing(pair: Pair, folder: Path, tmp_path: Path) -> None:
+    assert Pictures(pair.config, folder, pair.weights, lambda: None).tokens(30_000, 1) in (0, 72)  # narrow
+    (tmp_path / "processor_config.json").write_text('{"image_processor": {"max_soft_tokens": 3}}', encoding="utf-8")
+    assert Pictures(pair.config, tmp_path, pair.weights, lambda: None).tokens(60, 40) == 0
+    assert NoPictures().tokens(60, 40) == 0
 
 
 def test_without_eyes_of_ours_nothing_is_kept(pair: Pair) -> None:
