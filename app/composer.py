@@ -15,6 +15,7 @@ from app.backend import EngineLink, Models
 from app.chat.conversation import Conversation
 from app.chat.prompt_messages import as_read, with_attachments
 from app.i18n.translate import tr
+from app.pictures.cache import picture_cache
 from app.spelling.checker import SpellChecker
 from app.spelling.marks import SpellingMarks
 from app.spelling.menu import add_suggestions, wrong_word_at
@@ -394,13 +395,17 @@ def _chip(file: Attachment, tokens: int | None) -> Chip:
     return Chip(name, tr("Click to preview the text"), "attach")
 
 
+def _images(attachments: Sequence[Attachment]) -> list[Attachment]:
+    return [a for a in attachments if a.image]
+
+
 class TokenCounter(QObject):
     """counted: tokens of the chat, of the draft, and of the context. edited: the id of the message that the draft takes
     the place of, 0 for none: that one and those after it are no part of the chat that the draft goes on with.
     """
 
     counted = Signal(int, int, int)
-    attachments_counted = Signal(object, int)  # tokens of each attachment of the draft; those of the context
+    attachments_counted = Signal(object, int)  # tokens of each attachment's text in the draft; those of the context
 
     def __init__(
         self, composer: Composer, conversation: Conversation, known: Models, link: EngineLink,
@@ -411,6 +416,7 @@ class TokenCounter(QObject):
         self._composer, self._conversation, self._models, self._link = composer, conversation, known, link
         self._model = ""
         self._counts: dict[str, int] = {}  # tokens of texts, by this model
+        self._images: dict[str, int] = {}  # and of images, by their digests
         self._asked = 0
         self._rest = make_timer(self, _AFTER, self._ask)
         for signal in (composer.changed, conversation.opened, conversation.finished, known.changed):
@@ -433,6 +439,7 @@ class TokenCounter(QObject):
         if card.path != self._model:
             self._model = card.path
             self._counts.clear()
+            self._images.clear()
         files = [with_attachments("", (a,)) for a in self._composer.attachments]
         draft = [self._composer.text(), *files]
         base, later = self._known(card.title)
@@ -440,6 +447,11 @@ class TokenCounter(QObject):
         if not base:
             before.append(self._conversation.style.system)
         fresh = tuple({t for t in (*draft, *before) if t and t not in self._counts})
+        drafted = _images(self._composer.attachments)
+        earlier = [image for m in later for image in _images(m.attachments)]
+        seen = {image.digest: image for image in (*drafted, *earlier)}
+        unknown = tuple(digest for digest in seen if digest not in self._images)
+        sizes = [picture_cache().size_of(seen[digest]) for digest in unknown]
         self._asked += 1
         asked = self._asked
 
@@ -447,11 +459,16 @@ class TokenCounter(QObject):
             if asked == self._asked:
                 self._counts = {t: n for t, n in self._counts.items() if t in before or t in draft}
                 self._counts.update(zip(fresh, found.tokens))
+                self._images = {digest: n for digest, n in self._images.items() if digest in seen}
+                self._images.update(zip(unknown, found.images))
                 own = [self._counts.get(t, 0) for t in draft]
                 self.attachments_counted.emit(own[1:], found.context)
-                self.counted.emit(base + sum(self._counts.get(t, 0) for t in before), sum(own), found.context)
+                chat = base + sum(self._counts.get(t, 0) for t in before)
+                of_chat, of_draft = (sum(self._images.get(a.digest, 0) for a in some) for some in (earlier, drafted))
+                self.counted.emit(chat + of_chat, sum(own) + of_draft, found.context)
 
-        self._link.request(done, lambda failed: None, protocol.CountTokens, fresh)
+        asking = tuple((size.width(), size.height()) for size in sizes)
+        self._link.request(done, lambda failed: None, protocol.CountTokens, fresh, asking)
 
     def _known(self, model: str) -> tuple[int, list[StoredMessage]]:
         """Tokens up to the last answer, as the engine counted them, and the messages after it."""

@@ -126,7 +126,7 @@ def _pieces(
     if together not in (names.gate_up, names.down):
         return
     shape = checkpoint.entry(name).shape
-    turned = names.transposed and not is_bias
+    turned = not is_bias and _transposed(checkpoint, key, names)
     if len(shape) < (2 if is_bias else 3) or shape[0] > EXPERTS:
         raise broken_file(msg("{name} has the impossible shape {shape}.", name=name, shape=list(shape)))
     for expert in range(shape[0]):
@@ -139,6 +139,20 @@ def _pieces(
             half = shape[2 if turned else 1] // 2
             yield expert, "gate", is_bias, MatrixPiece(key, expert, turned, stop=half)
             yield expert, "up", is_bias, MatrixPiece(key, expert, turned, start=half)
+
+
+def _transposed(checkpoint: WeightSource, key: str, names: ExpertNames) -> bool:
+    """Whether the matrices in this tensor are [in, out].
+
+    Qwen3-VL is published so, and transformers saves it the other way round. One shape alone may fit both; those of
+    gate_up and down together do not: [E, H, 2I] and [E, I, H], or [E, 2I, H] and [E, H, I].
+    """
+    if not names.either_way:
+        return names.transposed
+    root = key.removesuffix(names.gate_up).removesuffix(names.down)
+    beside = [f"{root}{name}" for name in (names.gate_up, names.down)]
+    shapes = [checkpoint.entry(name).shape for name in beside if name in checkpoint.entries]
+    return len(shapes) == 2 and all(len(shape) == 3 for shape in shapes) and shapes[0][1] == shapes[1][2]
 
 
 def _complete(

@@ -17,7 +17,8 @@ class ExpertNames:
     """How a family names its experts. module: path below ``layers.{i}.``; single: names of one expert's matrices.
 
     gate_up, down: names of tensors that hold all experts; gate and up are the two halves of the rows of an expert, or
-    of its columns when `transposed`: matrices are [in, out]. interleaved: they are every other one instead.
+    of its columns when `transposed`: matrices are [in, out]. either_way: they may be, which the shapes tell.
+    interleaved: gate and up are every other row or column instead.
     bias: there are biases. gated: else `gate_up` is up alone. counted: key of the config that says how many of them are
     experts; what lies beyond is none. stacked: `single` names tensors that hold that matrix of all experts.
     """
@@ -27,6 +28,7 @@ class ExpertNames:
     gate_up: str = "gate_up_proj"
     down: str = "down_proj"
     transposed: bool = False
+    either_way: bool = False
     interleaved: bool = False
     bias: bool = False
     gated: bool = True
@@ -85,6 +87,7 @@ FAMILIES: dict[str, ExpertNames] = {
     "qwen3_5_moe_text": _MLP,
     "qwen3_moe": _MLP,
     "qwen3_next": _MLP,
+    "qwen3_vl_moe": ExpertNames(either_way=True),
     "solar_open": _MLP,
     "step3p5": _STEP,
     "step3p7": _STEP,
@@ -97,7 +100,7 @@ COMPATIBLE = frozenset(
     dots3_note dots3_note_text flint glm4v_moe glm5_next granitemoe_swa
     hy_v4 inkling2 inkling2_text inkling_mm_model inkling_text jamba
     kolibri1 laguna mellum minimax minimax_m3_vl_text
-    mistral_large4 muse_spark qwen3_omni_moe_thinker qwen3_vl_moe qwen4_exp
+    mistral_large4 muse_spark qwen3_omni_moe_thinker qwen4_exp
     qwen4_exp_text zaya
     """.split()
 )
@@ -123,7 +126,11 @@ def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 # What a model sees with, in families whose vision tower Underhill runs: the beginnings of its tensors' names.
-_VISION = {"gemma4": ("model.vision_tower.", "model.embed_vision."), "qwen3_5_moe": ("model.visual.",)}
+_VISION = {
+    "gemma4": ("model.vision_tower.", "model.embed_vision."),
+    "qwen3_5_moe": ("model.visual.",),
+    "qwen3_vl_moe": ("model.visual.",),
+}
 
 
 def vision_prefixes(config: Mapping[str, Any]) -> tuple[str, ...]:

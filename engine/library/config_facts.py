@@ -27,6 +27,7 @@ from engine.models.families import is_known, read_spec
 from engine.models.footprint import matrices, nbytes, opening_bytes, token_bytes, working_bytes
 from engine.models.layers.weight_format import KINDS, Kind, weight_kinds
 from engine.models.spec import MoeSpec
+from engine.models.vision.footprint import vision_footprint
 from engine.planning.facts import ModelFacts
 from engine.record.layout import ExpertSpec
 
@@ -45,6 +46,7 @@ def config_facts(config: Mapping[str, Any], name: str, top: int = 8) -> ModelFac
     found = tuple(matrices(spec, spec.vocab))
     sizes = {kind: [(m.role, nbytes(m, weight_kinds(kind))) for m in found] for kind in KINDS}
     dense = sum(BF16 * m.rows * m.cols for m in found)
+    image_bytes, image_tokens = vision_footprint(config, None)
     return ModelFacts(
         name=name,
         expert_bytes={tier: sum(n * s.layout.bytes_for(tier) for n, s in experts) for tier in tiers},
@@ -62,6 +64,8 @@ def config_facts(config: Mapping[str, Any], name: str, top: int = 8) -> ModelFac
         opening_bytes=dict.fromkeys(KINDS, opening_bytes(spec, BF16, spec.vocab)),
         token_bytes=token_bytes(spec),
         working_bytes=working_bytes(spec),
+        image_bytes=image_bytes,
+        image_tokens=image_tokens,
         vocabulary=spec.vocab,
         windowed=windowed(spec),
         latent_products=latent_products(spec),

@@ -33,6 +33,7 @@ from engine.models.spec import (
     MlaSpec,
     ShortConvSpec,
 )
+from engine.models.vision.footprint import vision_footprint
 from engine.native.kv_rows import row_width
 from engine.planning.facts import ModelFacts
 from engine.store import dtypes
@@ -80,6 +81,7 @@ def activation_of(store: Store, spec: DecoderSpec | None) -> Activation | dict[i
 def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None) -> ModelFacts:
     """What the planner needs."""
     held, looked_up, head = _dense_bytes(store, spec)
+    image_bytes, image_tokens = vision_footprint(store.config, store.path) if card.reads_images else (0, 0)
     specs = [store.spec(layer, expert) for layer in store.layers for expert in range(store.experts(layer))]
     tiers = sorted({tier for s in specs for tier in s.tiers})
     return ModelFacts(
@@ -99,6 +101,8 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None) -> Mode
         opening_bytes=_opening_bytes(store, spec),
         token_bytes=compat_token_bytes(card.experts_per_token) if spec is None else token_bytes(spec),
         working_bytes=0 if spec is None else working_bytes(spec),
+        image_bytes=image_bytes,
+        image_tokens=image_tokens,
         lean=spec is not None,
         vocabulary=vocabulary(store) if spec is None else spec.vocab,
         windowed={} if spec is None else windowed(spec),

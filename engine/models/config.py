@@ -41,10 +41,13 @@ def dense(family: str) -> UnderhillError:
 
 
 class Config:
-    """A config.json as typed values. Text models inside a bigger one (`text_config`) are read from there."""
+    """A config.json as typed values. Text models inside a bigger one (`text_config`) are read from there.
+
+    raw: what is read. whole: what was given, where the bigger one says something else than the text model.
+    """
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
-        nested = raw.get("text_config")
+        self.whole, nested = raw, raw.get("text_config")
         self.raw: dict[str, Any] = {**raw, **nested} if isinstance(nested, Mapping) else dict(raw)
         self._ropes: dict[RopeSpec, RopeSpec] = {}
 

@@ -36,7 +36,10 @@ class PictureRows(Protocol):
     """What stands for pictures among embedded tokens (vision/pictures.py)."""
 
     def rows(self, ids: Tensor) -> Tensor:
-        """[N, hidden] float32 for ids of whole pictures, all below zero. ids: [N]."""
+        """[1 + D, N, hidden] float32 for ids of whole pictures, all below zero. ids: [N].
+
+        First what is embedded, then what is added to it behind each of the first D layers.
+        """
 
     def grid(self, first: int) -> tuple[int, int]:
         """Rows and columns of the picture whose first id this is."""
@@ -222,7 +225,8 @@ class Decoder:
     def _pass(self, tokens: Tensor, state: SequenceState, want: Want, horizon: int) -> ExpertPass[Tensor | None]:
         span = PositionRange(state.length, state.length + len(tokens), max(horizon, state.horizon))
         pictures = _has_pictures(tokens)
-        x, make = self._embedded_with_pictures(tokens) if pictures else self._embedded(tokens), self._per_layer_inputs
+        seen = self._seen(tokens) if pictures else None
+        x, make = self._embedded(tokens) if seen is None else self._with_pictures(tokens, seen), self._per_layer_inputs
         inputs = [None] * len(self.layers) if make is None else make(tokens, x)
         if self._streams is not None:
             x = x[:, None].repeat(1, self._streams.spec.count, 1)
@@ -235,8 +239,10 @@ class Decoder:
         if pictures:
             span.pictures = tuple((span.start + start, span.start + stop) for start, stop in spans(tokens.tolist()))
         state.begin()
-        for layer, layer_state, own in zip(self.layers, state.layers, inputs, strict=True):
+        for depth, (layer, layer_state, own) in enumerate(zip(self.layers, state.layers, inputs, strict=True), 1):
             x = yield from layer.forward(x, span, layer_state, own)
+            if seen is not None and depth < len(seen):  # DeepStack (arXiv 2406.04334)
+                x[tokens < 0] += seen[depth]
         state.commit(span.length, span.horizon)
         state.saved += marks
         if want == "none":
@@ -292,11 +298,13 @@ class Decoder:
         x = self.embedding.rows(tokens)
         return x if self.spec.embedding_multiplier == 1.0 else x * self.spec.embedding_multiplier
 
-    def _embedded_with_pictures(self, tokens: Tensor) -> Tensor:
+    def _seen(self, tokens: Tensor) -> Tensor:
         assert self.pictures is not None, "ids below zero are pictures"
-        seen = tokens < 0
+        return self.pictures.rows(tokens[tokens < 0])
+
+    def _with_pictures(self, tokens: Tensor, seen: Tensor) -> Tensor:
         x = self._embedded(tokens.clamp(min=0))
-        x[seen] = self.pictures.rows(tokens[seen])
+        x[tokens < 0] = seen[0]
         return x
 
     def _logits(self, x: Tensor) -> Tensor:

@@ -62,9 +62,10 @@ class ModelFacts:
     a token sees so many tokens alone. latent_products: of a token with the rows of each token before it, where all
     heads share those. state_bytes: of recurrent layers, snapshots included, however long the context is.
     token_bytes: per token of a prompt that is computed at once. working_bytes: what computing takes however many those
-    are. lean: the layers are the lean decoder's, not the compatibility backend's. vocabulary: words that a token is
-    chosen from. disk_bytes: of its store; 0: not known yet. seen, card_seen: None until it has run here for a while, by
-    the processor alone and with a card. low: bits of a coarse expert.
+    are. image_bytes: what encoding an image takes, before its tokens are computed, up to image_tokens of them at once;
+    0: it reads none. lean: the layers are the lean decoder's, not the compatibility backend's. vocabulary: words that a
+    token is chosen from. disk_bytes: of its store; 0: not known yet. seen, card_seen: None until it has run here for a
+    while, by the processor alone and with a card. low: bits of a coarse expert.
     dense_found: of dense_bytes, the kind that was found with the bits of its experts; '': none was.
     """
 
@@ -83,6 +84,8 @@ class ModelFacts:
     opening_bytes: Mapping[str, int] = field(default_factory=dict)
     token_bytes: int = 0
     working_bytes: int = 0
+    image_bytes: int = 0
+    image_tokens: int = 0
     lean: bool = True
     vocabulary: int = 0
     windowed: Mapping[int, int] = field(default_factory=dict)
@@ -116,6 +119,11 @@ class ModelFacts:
         share = self.packed_kv_bytes / self.kv_bytes
         windowed = {window: round(share * nbytes) for window, nbytes in self.windowed.items()}
         return replace(self, kv_bytes=self.packed_kv_bytes, windowed=windowed, packed=True)
+
+    @property
+    def reading_image(self) -> int:
+        """Most bytes that an image takes while it is read: encoding it, or then computing its tokens."""
+        return max(self.image_bytes, self.image_tokens * self.token_bytes)
 
     @property
     def tiers(self) -> tuple[int, ...]:

@@ -101,11 +101,11 @@ class Plan:
     read past the system's file cache.
 
     cache_bytes: of expert records; smallest_cache: below which it must not be. lent: of cache_bytes, what the cache
-    gives back while a whole chunk of a prompt is computed. chunk: tokens of a prompt computed at once. workspace:
-    reserved for computing a token. packed: whether keys and values are held in 8 bits; row_bytes: those of a token.
-     ceiling: of the whole process. least: the lowest one that would do. spare: under the
-    ceiling, and of no use for experts or prompts. card: the number of the graphics card that computes too, card_bytes:
-    most bytes of experts on it, card_linear_bytes: of other weights; None and 0 in mode 'cpu'.
+    gives back while a whole chunk of a prompt is computed. lent_to_image: the same, while an image is read. chunk:
+    tokens of a prompt computed at once. workspace: reserved for computing a token. packed: whether keys and values are
+    held in 8 bits; row_bytes: those of a token. ceiling: of the whole process. least: the lowest one that would do.
+    spare: under the ceiling, and of no use for experts or prompts. card: the number of the graphics card that computes
+    too, card_bytes: most bytes of experts on it, card_linear_bytes: of other weights; None and 0 in mode 'cpu'.
     """
 
     mode: str  # 'cpu', 'cpu-assisted' or 'gpu': see offload.MODES
@@ -116,6 +116,7 @@ class Plan:
     cache_bytes: int
     smallest_cache: int
     lent: int
+    lent_to_image: int
     context: int
     chunk: int
     workspace: int
@@ -153,7 +154,7 @@ def make_plan(
     entries = min(model.record_bytes.values()), model.experts * model.moe_layers
     for_experts = held_by(smallest, *entries)
     fixed = in_use + model.state_bytes
-    workspace = _workspace(model, CHUNKS[-1])
+    workspace = _workspace(model, max(CHUNKS[-1] * model.token_bytes, model.reading_image))
     wanted = opened.context if opened is not None else _wanted_context(model, settings["context_length"])
     tokens = max(min(wanted, SMALLEST_CONTEXT), 0 if opened is None else opened.tokens)
     if opened is None:
@@ -165,7 +166,7 @@ def make_plan(
     fixed += model.dense_bytes[dense]
     wanted_cache = _wanted_cache(model, tier, smallest, settings["cache_fraction"])
     all_wanted = held_by(wanted_cache, *entries)
-    beside = most - fixed - _workspace(model, FEW) - all_wanted - 1  # cache_within rounds down
+    beside = most - fixed - _workspace(model, FEW * model.token_bytes) - all_wanted - 1  # cache_within rounds down
     model = _with_kv(model, settings, dense, beside=beside, wanted=wanted, opened=opened, why=why)
     per_token = model.per_token(dense)
     # Of an open model the context keeps what it has allocated, however few of its tokens are planned for now.
@@ -178,12 +179,11 @@ def make_plan(
     if least > most:
         raise _too_little(model, least, most, asked=settings["memory_gb"] is not None)
     chunk = _chunk(model, most - fixed - rows - for_experts)
-    in_prompts = most - fixed - _workspace(model, chunk)
+    in_prompts = most - fixed - _workspace(model, max(chunk * model.token_bytes, model.reading_image))
+    workspace = _workspace(model, FEW * model.token_bytes)
     asked = bool(settings["context_length"])
     context = tokens_of_context(wanted, tokens, in_prompts - for_experts, beside, per_token, asked=asked, why=why)
-    in_prompts -= max(context * per_token, rows)
-    workspace = _workspace(model, FEW)
-    room = in_prompts + (chunk - FEW) * model.token_bytes
+    room = most - fixed - workspace - max(context * per_token, rows)
     cache = _cache(model, tier, cache_within(room, *entries), smallest, settings["cache_fraction"], why)
     missing = cache < model.expert_bytes[tier]
     direct = _direct(machine, model.record_bytes[tier], str(settings["direct_io"]), missing, why)
@@ -198,9 +198,12 @@ def make_plan(
             most=min(room // LENT_SHARE, cache - smallest),
             context=context,
         )
-        in_prompts = room - (chunk - FEW) * model.token_bytes
-    lent = cache - min(cache, max(smallest, cache_within(in_prompts, *entries)))
-    spare = max(0, in_prompts - held_by(cache, *entries))
+    # What prompts and images leave of the room.
+    left = [room + FEW * model.token_bytes - taken for taken in (chunk * model.token_bytes, model.reading_image)]
+    lent, lent_to_image = (cache - min(cache, max(smallest, cache_within(some, *entries))) for some in left)
+    spare = max(0, min(left) - held_by(cache, *entries))
+    if model.image_bytes:
+        why.append(msg("An image takes up to {most} of memory while it is read.", most=size(model.reading_image)))
     threads = int(str(settings["threads"])) if settings["threads"] else machine.cores
     expectation, pace = _paced(
         machine.reading(direct),
@@ -222,6 +225,7 @@ def make_plan(
         cache_bytes=cache,
         smallest_cache=smallest,
         lent=lent,
+        lent_to_image=lent_to_image,
         context=context,
         chunk=chunk,
         workspace=workspace,
@@ -317,8 +321,8 @@ def _smallest_cache(model: ModelFacts, tier: int) -> int:
     return min(model.expert_bytes[tier], model.record_bytes[tier] * (model.experts_per_token + 1))
 
 
-def _workspace(model: ModelFacts, chunk: int) -> int:
-    return BASE + model.working_bytes + chunk * model.token_bytes
+def _workspace(model: ModelFacts, tokens_bytes: int) -> int:
+    return BASE + model.working_bytes + tokens_bytes
 
 
 def _chunk(model: ModelFacts, room: int) -> int:

@@ -99,9 +99,13 @@ class Generate(Command):
 
 @dataclass(frozen=True)
 class CountTokens(Command):
-    """How many tokens texts are for the loaded model; also while it answers. Done.result: TokenCount."""
+    """How many tokens texts and images are for the loaded model; also while it answers. Done.result: TokenCount.
+
+    images: width and height of each, in pixels.
+    """
 
     texts: tuple[str, ...]
+    images: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -149,11 +149,12 @@ def held(command_id: str, cause: str) -> Failed:
 class TokenCount:
     """Result of CountTokens: tokens of each text, without what the chat template puts around it.
 
-    context: most tokens that the model, as it is loaded, sees at a time.
+    context: most tokens that the model, as it is loaded, sees at a time. images: tokens of each; 0 where it reads none.
     """
 
     tokens: tuple[int, ...]
     context: int
+    images: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

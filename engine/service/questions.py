@@ -22,10 +22,11 @@ def with_open_model(cards: tuple[protocol.ModelCard, ...], session: Session | No
     )
 
 
-def count_tokens(session: Session, texts: tuple[str, ...]) -> protocol.TokenCount:
-    """Tokens of each text for an open model."""
+def count_tokens(session: Session, texts: tuple[str, ...], images: tuple[tuple[int, int], ...]) -> protocol.TokenCount:
+    """Tokens of each text, and of images of these widths and heights, for an open model."""
     whole = (t.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for t in texts)
-    return protocol.TokenCount(tuple(len(session.chat.encode(t)) for t in whole), session.context.limit)
+    seen = tuple(session.chat.pictures.tokens(width, height) for width, height in images)
+    return protocol.TokenCount(tuple(len(session.chat.encode(t)) for t in whole), session.context.limit, seen)
 
 
 def recommended(session: Session | None) -> protocol.Recommended:

@@ -169,7 +169,7 @@ class Service:
             case protocol.ListModels():
                 return questions.with_open_model(self._library_worker.cards(command.settings), self.session)
             case protocol.CountTokens():
-                return questions.count_tokens(self._loaded(), command.texts)
+                return questions.count_tokens(self._loaded(), command.texts, command.images)
             case protocol.RecommendSettings():
                 return questions.recommended(self.session)
             case protocol.Shutdown():

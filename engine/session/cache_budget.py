@@ -30,6 +30,7 @@ class Share:
     """What a plan gives an expert cache. Bytes. planned: its capacity; smallest: below which it must not be.
 
     lent: of these, what it gives back while `chunk` tokens are computed at once; token_bytes: less of it for each less.
+    lent_to_image: the same, while an image is read.
     ceiling: on the whole process; None where it is not limited. most: of all experts that are to be kept;
     record: of one. context: planned for the rows of a context; experts have what it does not take yet. row: of these,
     a token's.
@@ -38,6 +39,7 @@ class Share:
     planned: int
     smallest: int
     lent: int = 0
+    lent_to_image: int = 0
     chunk: int = 0
     token_bytes: int = 0
     ceiling: int | None = None
@@ -46,9 +48,12 @@ class Share:
     context: int = 0
     row: int = 0
 
-    def lent_to(self, tokens: int) -> int:
-        """What it gives back while so many tokens are computed at once."""
-        return 0 if tokens <= FEW else max(0, self.lent - max(0, self.chunk - tokens) * self.token_bytes)
+    def lent_to(self, tokens: int, *, image: bool = False) -> int:
+        """What it gives back while so many tokens are computed at once. image: one is among them."""
+        to_image = self.lent_to_image if image else 0
+        if tokens <= FEW:
+            return to_image
+        return max(to_image, self.lent - max(0, self.chunk - tokens) * self.token_bytes)
 
     @property
     def grows(self) -> bool:
@@ -63,6 +68,7 @@ def share_of(plan: Plan, model: ModelFacts, fraction: object) -> Share:
         planned=plan.cache_bytes,
         smallest=plan.smallest_cache,
         lent=plan.lent,
+        lent_to_image=plan.lent_to_image,
         chunk=plan.chunk,
         token_bytes=model.token_bytes,
         ceiling=plan.ceiling,
@@ -168,14 +174,16 @@ class CacheBudget:
                 self._granted = before
                 raise
 
-    def computing(self, tokens: int, rows: Callable[[], int | None] = lambda: None) -> None:
+    def computing(self, tokens: int, rows: Callable[[], int | None] = lambda: None, *, image: bool = False) -> None:
         """So many tokens go through the layers at once now. What a prompt was lent comes back with the first token.
+
+        image: one is among them, and read before that.
 
         rows: bytes that the context's will take then, None where that is not known; asked where experts could use what
         it leaves. They give it back before it is taken.
         """
-        share, many = self.share, tokens > FEW
-        lent = share.lent_to(tokens)
+        share, many = self.share, image or tokens > FEW
+        lent = share.lent_to(tokens, image=image)
         if many and lent < self.lent:  # the chunks of a prompt use the same memory
             lent = self.lent
         taken = rows() if share.grows and share.context else None

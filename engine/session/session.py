@@ -355,7 +355,7 @@ class Session(LoadedModel):
         return dict(self.settings)
 
     def _begin_pass(self, ids: Sequence[int], position: int) -> None:
-        known, place = self.facts.vocabulary, self.chat.pictures.place
+        known, place, image = self.facts.vocabulary, self.chat.pictures.place, has_pictures(ids)
         if place is not None:  # what stands for pictures is told as the token that the template has for them
             ids = [place if one < 0 else one for one in ids]
         if known and max(ids) >= known:
@@ -368,7 +368,7 @@ class Session(LoadedModel):
                 ),
                 msg("Import the model again with its own tokenizer."),
             )
-        self.cache_budget.computing(len(ids), lambda: self.context.rows_coming)
+        self.cache_budget.computing(len(ids), lambda: self.context.rows_coming, image=image)
         self.runtime.begin_pass(ids, position)
 
     def _new_plan(self, wanted: Mapping[str, Any], facts: ModelFacts) -> Plan:

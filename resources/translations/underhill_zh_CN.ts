@@ -10321,6 +10321,11 @@
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
+            <source>An image takes up to {most} of memory while it is read.</source>
+            <translation>读取图片时，每张最多占用 {most} 内存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/plan.py"></location>
             <source>{name} has no {tier}-bit experts.</source>
             <translation>{name} 没有 {tier} 位专家。</translation>
         </message>
@@ -12366,6 +12371,11 @@
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
+            <source>Reads images; answers without thinking first.</source>
+            <translation>可读取图片，直接回答，不先思考。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
             <source>Made for coding.</source>
             <translation>专为编程而做。</translation>
         </message>
@@ -12476,8 +12486,8 @@
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>From Google, good at many languages. Text only here.</source>
-            <translation>来自 Google，擅长多种语言。这里只用于文本。</translation>
+            <source>From Google, good at many languages; reads images.</source>
+            <translation>来自 Google，擅长多种语言，可读取图片。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>

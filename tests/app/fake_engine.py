@@ -179,10 +179,10 @@ class FakeEngine:
         if isinstance(command, protocol.Stop):
             self._cancelled.add(command.target)
             self._on_event(protocol.Done(command.id, True))
-        elif isinstance(command, protocol.CountTokens):  # a token is four letters
-            self._on_event(
-                protocol.Done(command.id, protocol.TokenCount(tuple(len(t) // 4 for t in command.texts), self.context))
-            )
+        elif isinstance(command, protocol.CountTokens):  # a token is four letters, or 1,000 pixels
+            texts, images = (len(t) // 4 for t in command.texts), (w * h // 1000 for w, h in command.images)
+            count = protocol.TokenCount(tuple(texts), self.context, tuple(images))
+            self._on_event(protocol.Done(command.id, count))
         elif isinstance(command, protocol.UpdateSettings):
             failure = self.fail.pop(type(command), None)
             self._on_event(replace(failure, id=command.id) if failure else protocol.Done(command.id, command.settings))

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.application import Application
 from app.attachments.dialog import AttachmentDialog
 from app.chat.picture_support import reads_images
-from app.chat.prompt_messages import prompt_messages
+from app.chat.prompt_messages import prompt_messages, with_attachments
 from app.composer import Composer
 from app.pictures.cache import picture_cache
 from app.pictures.reading import MOST
@@ -357,3 +357,39 @@ def test_a_draft_keeps_its_pictures(qtbot: QtBot, launch: Launch) -> None:
     again = launch(cards=CARDS)
     qtbot.waitUntil(lambda: again.window.composer.attachments == (HILL,))
     assert picture_cache().size_of(HILL).toTuple() == (320, 200)
+
+
+def test_the_meter_counts_images_of_the_draft_and_of_the_chat(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(context=1000, cards=CARDS, script=lambda messages: "Yes.")
+    composer, meter = underhill.window.composer, underhill.window.composer.meter
+    composer.edit.setPlainText("x" * 400)
+    composer.set_attachments([HILL, LAMP])  # 320 x 200 and 200 x 320 pixels
+    qtbot.waitUntil(lambda: meter.label.text() == f"{100 + 64 + 64} tokens  ·  Context 23% full")
+    composer.set_attachments([HILL, HILL])
+    qtbot.waitUntil(lambda: meter.label.text() == f"{100 + 64 + 64} tokens  ·  Context 23% full")
+    chart = Attachment("map.txt", "y" * 100)
+    composer.set_attachments([HILL, chart])
+    both = 100 + 64 + len(with_attachments("", (chart,))) // 4
+    qtbot.waitUntil(lambda: meter.label.text().startswith(f"{both} tokens"))
+    composer.set_attachments([])
+    qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  Context 10% full")
+    asked = [c for c in engine_of(underhill).received if isinstance(c, protocol.CountTokens) and c.images]
+    assert [c.images for c in asked][:1] == [((320, 200), (200, 320))]  # what is known is not asked again
+    assert all((320, 200) not in c.images for c in asked[1:])
+
+
+def test_images_of_a_chat_that_no_answer_has_counted_are_in_the_meter(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underhill = launch(context=1000, cards=CARDS, script=lambda messages: "Yes.")
+    composer, meter = underhill.window.composer, underhill.window.composer.meter
+    composer.set_attachments([HILL])
+    ask(qtbot, underhill, "x" * 40)
+    ask(qtbot, underhill, "y" * 40)
+    underhill.window.transcript.message_actions.edit.emit(underhill.conversation.messages[2].id)
+    first = underhill.conversation.messages[1].stats["prompt_tokens"] + 1
+    qtbot.waitUntil(lambda: f"{first + 10:,} of 1,000 tokens" in meter.toolTip())
+    monkeypatch.setattr(underhill.token_counter, "_known", lambda model: (0, underhill.conversation.messages[:1]))
+    with qtbot.waitSignal(underhill.token_counter.counted) as counted:  # as if another model had answered
+        underhill.models.changed.emit()
+    assert counted.args == [10 + 64, 10, 1000]

@@ -66,6 +66,7 @@ FAMILIES: dict[str, Callable[[Config], DecoderSpec]] = {
     "qwen3_5_moe_text": qwen.qwen3_5_moe,
     "qwen3_moe": qwen.qwen3_moe,
     "qwen3_next": qwen.qwen3_next,
+    "qwen3_vl_moe": qwen.qwen3_vl_moe,
     "solar_open": deepseek.solar_open,
     "step3p5": sliding_window.step3p5,
     "step3p7": sliding_window.step3p5,

@@ -43,19 +43,35 @@ def qwen2_moe(c: Config) -> DecoderSpec:
 
 def qwen3_moe(c: Config) -> DecoderSpec:
     """Qwen3-MoE: per-head norms, no shared expert."""
+    return _qwen3(c, "model", theta=1e4, normalize=c.flag("norm_topk_prob", False))
+
+
+def qwen3_vl_moe(c: Config) -> DecoderSpec:
+    """Qwen3-VL-MoE: the layers of Qwen3-MoE, one name deeper; weights of experts always sum to 1.
+
+    For text its rope has one axis only (see vision/positions.py). Whether the head is tied stands outside text_config,
+    inside which transformers writes its default.
+    """
+    spec = _qwen3(c, "model.language_model", theta=5e5, normalize=True)
+    tied = Config({**c.whole, "text_config": None}).flag("tie_word_embeddings", False)
+    return replace(spec, head=None if tied else "lm_head")
+
+
+def _qwen3(c: Config, root: str, *, theta: float, normalize: bool) -> DecoderSpec:
+    """root, theta: as of llama and attention. normalize: whether the weights of a token's experts sum to 1."""
     eps, sparse = c.number("rms_norm_eps", 1e-6), sparse_steps(c)
     window = c.integer("sliding_window") if c.flag("use_sliding_window", False) and c.has("sliding_window") else None
 
     def mixer(prefix: str, i: int) -> AttentionSpec:
-        return replace(attention(c, f"{prefix}.self_attn"), window=window, qk_norm="head", qk_norm_eps=eps)
+        return replace(attention(c, f"{prefix}.self_attn", theta=theta), window=window, qk_norm="head", qk_norm_eps=eps)
 
     def mlp(prefix: str, i: int) -> MlpSpec:
         if not sparse[i]:
             return dense_mlp(c, f"{prefix}.mlp")
-        router = RouterSpec(f"{prefix}.mlp.gate", *c.experts(), "softmax", normalize=c.flag("norm_topk_prob", False))
+        router = RouterSpec(f"{prefix}.mlp.gate", *c.experts(), "softmax", normalize=normalize)
         return plain_moe(c, router, c.integer("moe_intermediate_size"))
 
-    return llama(c, eps, mixer, mlp)
+    return llama(c, eps, mixer, mlp, root=root)
 
 
 def qwen3_next(c: Config) -> DecoderSpec:

@@ -12,12 +12,9 @@ from torch import Tensor
 from engine.models.config import Config
 from engine.models.layers.weights import CheckpointWeights
 from engine.models.vision.pixels import Pixels
-from engine.models.vision.preparation import not_known, preparation
-from engine.models.vision.sizing import LARGEST, NEAREST, Sizing
+from engine.models.vision.preparation import sizing_of
+from engine.models.vision.sizing import Sizing
 from engine.models.vision.tower import building, read_when_needed
-
-GEMMA_TOKENS = (70, 140, 280, 560, 1120)  # that Gemma 4 takes for a picture at most
-QWEN_TOKENS = 1024  # for a picture at most, of a million pixels: Qwen's own limit is 16 times that, minutes of looking
 
 
 class VisionEncoder(Protocol):
@@ -28,8 +25,9 @@ class VisionEncoder(Protocol):
     sizing: Sizing
 
     def encode(self, picture: Pixels) -> Tensor:
-        """What the language model is given: [N, hidden] float32, a row for each tile, row by row.
+        """What the language model is given: [1 + D, N, hidden] float32, a row for each tile, row by row.
 
+        The first is embedded, the others are added to it behind each of the first D layers (DeepStack).
         Raises what read_when_needed raises.
         """
 
@@ -44,18 +42,12 @@ class Gemma4Encoder:
 
         Raises UnderhillError: BROKEN_FILE, UNSUPPORTED_MODEL.
         """
-        seen, said = Config(config["vision_config"]), preparation(folder)
+        self.sizing = sizing_of(config, folder)
+        self._side = Config(config["vision_config"]).integer("patch_size", 16)
         self.begins: tuple[int, ...]
         self.ends: tuple[int, ...]
         around = Config({"boi_token_id": 255_999, "eoi_token_id": 258_882, **config, "text_config": None})
         self.begins, self.ends = (around.integer("boi_token_id"),), (around.integer("eoi_token_id"),)
-        self._side, pooled = seen.integer("patch_size", 16, low=1), seen.integer("pooling_kernel_size", 3, low=1)
-        tokens = said.integer("max_soft_tokens", 280)
-        same = (said.integer("patch_size", self._side), said.integer("pooling_kernel_size", pooled))
-        shifted = any(said.raw.get("image_mean") or ()) or any(n != 1 for n in said.raw.get("image_std") or ())
-        if tokens not in GEMMA_TOKENS or same != (self._side, pooled) or (said.flag("do_normalize", False) and shifted):
-            raise not_known()
-        self.sizing = Sizing(LARGEST, self._side * pooled, tokens)
         with building(config):
             from transformers import Gemma4Config
             from transformers.models.gemma4.modeling_gemma4 import Gemma4MultimodalEmbedder, Gemma4VisionModel
@@ -73,11 +65,14 @@ class Gemma4Encoder:
         """See VisionEncoder."""
         patches, positions = gemma4_patches(picture, self._side)
         found: Tensor = self._embedder(self._tower(patches[None], positions[None]).last_hidden_state)
-        return found
+        return found[None]
 
 
-class Qwen35Encoder:
-    """Qwen3.5: about as large as the picture is; squares of patches are merged to tokens."""
+class QwenEncoder:
+    """Qwen3-VL and Qwen3.5: about as large as the picture is; squares of patches are merged to tokens.
+
+    Qwen3-VL also gives what layers in the middle of its tower see (DeepStack, arXiv 2406.04334).
+    """
 
     begins: tuple[int, ...] = ()  # the template writes them
     ends: tuple[int, ...] = ()
@@ -86,27 +81,13 @@ class Qwen35Encoder:
         self, config: Mapping[str, Any], folder: Path, weights: CheckpointWeights, pause: Callable[[], None]
     ) -> None:
         """As Gemma4Encoder."""
-        seen, said = Config(config["vision_config"]), preparation(folder)
-        self._side, self._merged = seen.integer("patch_size", 16, low=1), seen.integer("spatial_merge_size", 2, low=1)
-        self._times = seen.integer("temporal_patch_size", 2, low=1)
-        own = tuple(said.raw.get(key) for key in ("patch_size", "merge_size", "temporal_patch_size"))
-        size, step = said.group("size"), self._side * self._merged
-        most, least = size.integer("longest_edge", 0), size.integer("shortest_edge", 0)
-        plain = said.flag("do_normalize", True) and said.raw.get("image_mean") == said.raw.get("image_std") == [0.5] * 3
-        rope = Config(config).rope_settings()
-        turns = rope.get("mrope_section") and rope.get("mrope_interleaved")
-        known = own == (self._side, self._merged, self._times) and 0 < least <= most and most >= step**2
-        if not known or not plain or not turns:
-            raise not_known()
-        self.sizing = Sizing(NEAREST, step, min(most // step**2, QWEN_TOKENS), max(1, least // step**2))
+        self.sizing, seen = sizing_of(config, folder), Config(config["vision_config"])
+        self._side, self._merged = seen.integer("patch_size", 16), seen.integer("spatial_merge_size", 2)
+        self._times = seen.integer("temporal_patch_size", 2)
         with building(config):
-            from transformers import Qwen3_5MoeConfig
-            from transformers.models.qwen3_5_moe.modeling_qwen3_5_moe import Qwen3_5MoeVisionModel
-
-            parsed = Qwen3_5MoeConfig.from_dict({name: config[name] for name in ("text_config", "vision_config")})
-            self._tower = Qwen3_5MoeVisionModel._from_config(parsed.vision_config, dtype=torch.float32)
+            self._tower = _qwen_tower({name: config[name] for name in ("model_type", "text_config", "vision_config")})
             with torch.device("cpu"):  # computed, not stored
-                self._tower.rotary_pos_emb = type(self._tower.rotary_pos_emb)(parsed.vision_config)
+                self._tower.rotary_pos_emb = type(self._tower.rotary_pos_emb)(self._tower.config)
         read_when_needed(self._tower, "model.visual.", weights, pause)
 
     @torch.inference_mode()
@@ -114,8 +95,22 @@ class Qwen35Encoder:
         """See VisionEncoder."""
         patches = qwen_patches(picture, self._side, self._merged, self._times)
         grid = torch.tensor([[1, picture.height // self._side, picture.width // self._side]])
-        found: Tensor = self._tower(patches, grid_thw=grid).pooler_output
-        return found
+        found = self._tower(patches, grid_thw=grid)
+        return torch.stack([found.pooler_output, *getattr(found, "deepstack_features", ())])
+
+
+def _qwen_tower(config: Mapping[str, Any]) -> Any:
+    if config["model_type"] == "qwen3_vl_moe":
+        from transformers import Qwen3VLMoeConfig
+        from transformers.models.qwen3_vl_moe.modeling_qwen3_vl_moe import Qwen3VLMoeVisionModel
+
+        deep = Qwen3VLMoeConfig.from_dict(dict(config)).vision_config
+        return Qwen3VLMoeVisionModel._from_config(deep, dtype=torch.float32)
+    from transformers import Qwen3_5MoeConfig
+    from transformers.models.qwen3_5_moe.modeling_qwen3_5_moe import Qwen3_5MoeVisionModel
+
+    plain = Qwen3_5MoeConfig.from_dict(dict(config)).vision_config
+    return Qwen3_5MoeVisionModel._from_config(plain, dtype=torch.float32)
 
 
 def gemma4_patches(picture: Pixels, side: int) -> tuple[Tensor, Tensor]:
@@ -136,5 +131,6 @@ def qwen_patches(picture: Pixels, side: int, merged: int, times: int) -> Tensor:
 
 ENCODERS: dict[str, Callable[[Mapping[str, Any], Path, CheckpointWeights, Callable[[], None]], VisionEncoder]] = {
     "gemma4": Gemma4Encoder,
-    "qwen3_5_moe": Qwen35Encoder,
+    "qwen3_5_moe": QwenEncoder,
+    "qwen3_vl_moe": QwenEncoder,
 }

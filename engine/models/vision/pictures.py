@@ -8,6 +8,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,17 @@ from engine.limits import PICTURE_BYTES, PICTURE_PIXELS, PICTURE_SECONDS, PICTUR
 from engine.models.layers.weights import CheckpointWeights
 from engine.models.vision import decoding
 from engine.models.vision.encoders import ENCODERS, VisionEncoder
+from engine.models.vision.footprint import ROWS_BYTES
 from engine.models.vision.pixels import Pixels
+from engine.models.vision.preparation import sizing_of
 from engine.models.vision.sizing import Sizing
 from engine.models.vision.tokens import PLACE
+from engine.native.memory import trim_heap
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxStopped, SandboxTimeout
 from engine.translatable import Translatable, msg
 
 DECODING_MEMORY = 1_000_000_000  # bytes that decoding one may take: PICTURE_PIXELS with transparency, three times
-ROWS_KEPT = 16  # pictures whose rows are kept, 3 to 12 MB each: a chat that is read again is not looked at again
+ROWS_KEPT = 16  # pictures whose rows are kept, 3 to 67 MB each: a chat that is read again is not looked at again
 _SMALLER = msg("Make it smaller, then attach it again.")
 
 
@@ -44,6 +48,7 @@ class Pictures:
         """
         self.place: int = config["image_token_id"]
         self._new_encoder = lambda: ENCODERS[str(config["model_type"])](config, folder, weights, pause)
+        self._sizing = cache(lambda: sizing_of(config, folder))
         self._encoder: VisionEncoder | None = None
         self._known: dict[str, range] = {}  # by digest: its ids
         self._by_first: dict[int, _Placed] = {}
@@ -72,19 +77,26 @@ class Pictures:
             self._next = self._known[digest].stop
         return [*self._encoder.begins, *self._known[digest], *self._encoder.ends]
 
+    def tokens(self, width: int, height: int) -> int:
+        """How many ids a picture of so many pixels has, without it; 0 where it would be refused. From any thread."""
+        try:
+            return self._sizing().tokens(width, height)
+        except UnderhillError:
+            return 0
+
     def grid(self, first: int) -> tuple[int, int]:
         """Rows and columns that the picture has whose first id this is."""
         placed = self._by_first[first]
         return placed.high, placed.wide
 
     def rows(self, ids: Tensor) -> Tensor:
-        """What the language model is given for ids of whole pictures: [N, hidden] float32. ids: [N], all below zero.
+        """What the language model is given for ids of whole pictures: see PictureRows. ids: [N], all below zero.
 
         Raises UnderhillError: BUSY where too many pictures have come since; what looking at one raises.
         """
         wanted: list[int] = ids.tolist()
-        found = torch.cat([self._looked_at(self._by_first[one].digest) for one in wanted if one in self._by_first])
-        assert len(found) == len(wanted), "pictures are fed whole"
+        found = torch.cat([self._looked_at(self._by_first[one].digest) for one in wanted if one in self._by_first], 1)
+        assert found.shape[1] == len(wanted), "pictures are fed whole"
         return found
 
     def _looked_at(self, digest: str) -> Tensor:
@@ -94,6 +106,9 @@ class Pictures:
                     Kind.BUSY, msg("Too many images are being read at once."), msg("Send the message again.")
                 )
             _keep(self._rows, digest, self._encoder.encode(self._pixels[digest]), ROWS_KEPT)
+            trim_heap()  # what the tower computed in, before the layers of the language model take theirs
+            while len(self._rows) > 1 and sum(rows.nbytes for rows in self._rows.values()) > ROWS_BYTES:
+                self._rows.popitem(last=False)
         self._rows.move_to_end(digest)
         return self._rows[digest]
 
@@ -114,6 +129,11 @@ class NoPictures:
 
     def __init__(self, *, again: bool = False) -> None:
         self._again = again
+
+    def tokens(self, width: int, height: int) -> int:
+        """Of a picture: it has none."""
+        del width, height
+        return 0
 
     def ids(self, image: bytes) -> list[int]:
         """Raises UnderhillError(BAD_REQUEST)."""

@@ -13,17 +13,23 @@ class Sizing:
     """How a picture is resized before a model looks at it. A token stands for a tile of `step` x `step` pixels.
 
     way: LARGEST: as large as `most` tiles allow (Gemma 4). NEAREST: as large as it is, rounded to tiles, of at least
-    `least` and at most `most` (Qwen).
+    `least` and at most `most` (Qwen). around: tokens that stand around a picture and that the template does not write.
     """
 
     way: str
     step: int
     most: int
     least: int = 1
+    around: int = 0
 
     def fitted(self, width: int, height: int) -> tuple[int, int] | None:
         """(width, height) in tiles; None where there is none near this shape."""
         return self._largest(width, height) if self.way == LARGEST else self._nearest(width, height)
+
+    def tokens(self, width: int, height: int) -> int:
+        """Of a picture of this size, with those around it; 0 where there is no size near this shape."""
+        tiles = self.fitted(width, height)
+        return 0 if tiles is None else tiles[0] * tiles[1] + self.around
 
     def _largest(self, width: int, height: int) -> tuple[int, int] | None:
         """As transformers' Gemma4ImageProcessor."""

@@ -97,7 +97,7 @@ def test_every_other_tensor_is_dense_or_known_to_be_unused(model_type: str, save
     experts = {
         p.key for layer in plan.layers.values() for e in layer for p in (*e.matrices.values(), *e.biases.values())
     }
-    assert experts | set(plan.dense) | set(plan.unused) == set(checkpoint.entries)
+    assert experts | set(plan.dense) | set(plan.unused) | set(plan.vision) == set(checkpoint.entries)
     assert not experts & set(plan.dense)
     assert not [n for n in plan.unused if not re.search("visual|vision|audio|projector|patch_merge", n)]
     assert not [n for n in plan.dense if re.search(r"\bexperts\.\d", n)]
@@ -107,18 +107,29 @@ def test_layouts_and_decoders_know_the_same_families() -> None:
     assert set(FAMILIES) == set(families.FAMILIES)
 
 
-@pytest.mark.parametrize("model_type", ["qwen3_moe", "olmoe", "qwen3_5_moe"])
+@pytest.mark.parametrize("model_type", ["qwen3_moe", "olmoe", "qwen3_5_moe", "qwen3_vl_moe"])
 def test_a_copy_saved_with_all_experts_in_one_tensor_reads_the_same(
     model_type: str, saved: Any, tmp_path: Path
 ) -> None:
     model, path = saved(model_type)
     tensors = {n: t for n, t in load((path / "model.safetensors").read_bytes()).items() if ".experts." not in n}
-    root = "model.language_model.layers" if model_type == "qwen3_5_moe" else "model.layers"
+    root = "model.language_model.layers" if model_type in ("qwen3_5_moe", "qwen3_vl_moe") else "model.layers"
     for layer, module in fused_experts(model).items():
         for name in ("gate_up_proj", "down_proj"):
             tensors[f"{root}.{layer}.mlp.experts.{name}"] = getattr(module, name).detach().clone()
     save_file(tensors, tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_bytes((path / "config.json").read_bytes())
+    assert_same_experts(model, tmp_path)
+
+
+@pytest.mark.parametrize(("hidden", "intermediate"), [(32, 24), (32, 16), (32, 32)])  # 2I = H, I = H: square ones
+def test_experts_may_lie_transposed(hidden: int, intermediate: int, tmp_path: Path) -> None:
+    model = random_model(tiny_config("qwen3_vl_moe", hidden_size=hidden, moe_intermediate_size=intermediate))
+    model.save_pretrained(tmp_path)
+    assert_same_experts(model, tmp_path)
+    file = tmp_path / "model.safetensors"
+    stored = load(file.read_bytes())
+    save_file({n: t.transpose(1, 2).contiguous() if ".experts." in n else t for n, t in stored.items()}, file)
     assert_same_experts(model, tmp_path)
 
 

@@ -325,3 +325,35 @@ def test_what_cannot_be_of_8_bits_stays_and_says_so() -> None:
     plan = make_plan(laptop(64), native(thirty_b()), with_settings(kv_cache="int8"))
     assert not plan.packed
     assert any("can't be 8-bit" in str(s) for s in plan.sentences)
+
+
+def reading(model: ModelFacts, image_bytes: int = 600_000_000, tokens: int = 1024) -> ModelFacts:
+    """The same model, with images that take so much."""
+    return dataclasses.replace(model, image_bytes=image_bytes, image_tokens=tokens)
+
+
+@pytest.mark.parametrize(("image_bytes", "tokens"), [(600_000_000, 1024), (100_000_000, 8192)])  # by encoder, by layers
+@pytest.mark.parametrize("ram", [8, 16, 32, 64])
+def test_an_image_stays_below_the_ceiling(ram: int, image_bytes: int, tokens: int) -> None:
+    model = reading(native(thirty_b()), image_bytes, tokens)
+    plan = make_plan(laptop(ram), model, DEFAULTS, 300_000_000)
+    left = dataclasses.replace(plan, cache_bytes=plan.cache_bytes - plan.lent_to_image)
+    beside = max(image_bytes, tokens * model.token_bytes) - FEW * model.token_bytes
+    assert 300_000_000 + total(left, model) + beside <= plan.ceiling
+    assert left.cache_bytes >= plan.smallest_cache
+    assert bool(plan.lent_to_image) == (ram < 64)  # there all experts and an image fit
+    assert any("An image takes up to" in sentence for sentence in plan.sentences)
+    without = make_plan(laptop(ram), native(thirty_b()), DEFAULTS, 300_000_000)
+    assert without.lent_to_image == 0
+    assert (without.cache_bytes, without.lent) == (plan.cache_bytes, plan.lent) or without.context > plan.context
+
+
+def test_the_least_that_a_model_needs_has_room_for_an_image() -> None:
+    models = [dataclasses.replace(native(thirty_b()), opening_bytes={}, image_bytes=n) for n in (0, 600_000_000)]
+    plain, seeing = (make_plan(laptop(64), model, DEFAULTS).least for model in models)
+    assert seeing - plain == 600_000_000 - CHUNKS[-1] * models[0].token_bytes
+    with pytest.raises(UnderhillError, match="Raise the memory limit") as refused:
+        make_plan(laptop(64), models[1], with_settings(memory_gb=(plain + 1e8) / GB, dense="int4"))
+    assert refused.value.kind is Kind.OUT_OF_MEMORY
+    plan = make_plan(laptop(64), models[1], with_settings(memory_gb=(seeing + 1e6) / GB))
+    assert plan.smallest_cache <= plan.cache_bytes - plan.lent_to_image

@@ -188,6 +188,7 @@ def test_tokens_are_counted_while_an_answer_is_made(loaded: Desk, go_on: threadi
     assert some * 40 < many < some * 80
     assert half > 0
     assert found.context >= 64
+    assert loaded.result(CountTokens, ("Hello there.",), ((64, 64),)).images == (0,)  # it reads none
 
 
 def test_tokens_cannot_be_counted_without_a_model(desk: Desk) -> None:

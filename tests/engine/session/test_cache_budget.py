@@ -65,6 +65,15 @@ def test_settings_that_are_changed_meanwhile_do_not_take_what_is_not_there(sessi
         assert session.runtime.cache.capacity == low < session.plan.cache_bytes
 
 
+def test_an_image_takes_what_it_needs_from_the_experts_and_gives_it_back() -> None:
+    lent: list[int] = []
+    share = Share(planned=1000, smallest=100, lent=400, lent_to_image=600, chunk=512, token_bytes=1)
+    room = CacheBudget(share, lambda: 1000, lambda capacity: None, lend=lent.append, said=lambda notice: None)
+    for tokens, image in ((512, False), (64, True), (512, False), (1, False), (4, True), (1, False)):
+        room.computing(tokens, image=image)
+    assert lent == [600, 400, 1000, 400, 1000]  # the rest of the prompt is read in the same memory
+
+
 def test_a_prompt_takes_what_it_needs_from_the_experts_and_gives_it_back() -> None:
     lent: list[int] = []
     applied: list[int] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,13 @@ from engine.generation.sampling import Sampling
 from engine.library import library
 from engine.library.facts import model_facts, spec_of
 from engine.models.vision import pictures
-from engine.models.vision.encoders import Gemma4Encoder, Qwen35Encoder
+from engine.models.vision.encoders import Gemma4Encoder, QwenEncoder
 from engine.models.vision.pixels import Pixels
 from engine.session import Session
 from engine.store.reader import Store
 from tests.engine.models.vision import seeing_gemma as gemma
 from tests.engine.models.vision import seeing_qwen as qwen
+from tests.engine.models.vision import seeing_qwen_vl as qwen_vl
 from tests.engine.session.test_session import Listener
 
 pytestmark = pytest.mark.long
@@ -33,10 +35,10 @@ ONE, OTHER = gemma.picture(1), gemma.picture(2, 40, 90, "JPEG")
 ASKED = Message("user", "w10 w11 w12", images=(ONE,))
 
 
-Seeing = Any  # the module seeing_gemma or seeing_qwen
+Seeing = Any  # the module seeing_gemma, seeing_qwen or seeing_qwen_vl
 
 
-@pytest.fixture(scope="module", params=[gemma, qwen], ids=["gemma4", "qwen3_5_moe"])
+@pytest.fixture(scope="module", params=[gemma, qwen, qwen_vl], ids=["gemma4", "qwen3_5_moe", "qwen3_vl_moe"])
 def family(request: pytest.FixtureRequest) -> Seeing:
     return request.param
 
@@ -131,12 +133,35 @@ def test_a_picture_is_looked_at_once(session: Session, monkeypatch: pytest.Monke
 
         return encode
 
-    for kind in (Gemma4Encoder, Qwen35Encoder):
+    for kind in (Gemma4Encoder, QwenEncoder):
         monkeypatch.setattr(kind, "encode", counted(kind.encode))
     asked = Message("user", "w10", images=(gemma.picture(11), gemma.picture(11)))
     fresh(session, asked)
     fresh(session, asked)
     assert len(looked) == 1
+
+
+def test_while_a_picture_is_looked_at_experts_give_back_what_it_takes(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert session.facts.image_tokens in (40, 70)
+    assert session.facts.image_bytes > 64 << 20
+    assert any("An image takes up to" in sentence for sentence in session.card.plan)
+    share = session.cache_budget.share
+    lent = (share.planned - share.smallest) // 2
+    monkeypatch.setattr(session.cache_budget, "share", replace(share, lent=0, lent_to_image=lent))
+    capacities: list[int] = []
+    rows = session.chat.pictures.rows  # type: ignore[union-attr]
+
+    def looked_at(ids: torch.Tensor) -> torch.Tensor:
+        capacities.append(session.runtime.cache.capacity)
+        return rows(ids)
+
+    monkeypatch.setattr(session.chat.pictures, "rows", looked_at)
+    before = session.runtime.cache.capacity
+    fresh(session, Message("user", "w10", images=(gemma.picture(31),)))
+    assert capacities == [before - lent]
+    assert session.runtime.cache.capacity == before
 
 
 def test_several_answers_at_once_are_those_of_each_alone(session: Session) -> None:

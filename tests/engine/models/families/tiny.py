@@ -31,6 +31,10 @@ CONV = {
     "num_dense_layers": 1, "layer_types": ["conv", "full_attention", "conv"], "routed_scaling_factor": 1.3,
     "norm_eps": 1e-3,
 }  # fmt: skip
+QWEN = {
+    "head_dim": 16, "intermediate_size": 40, "moe_intermediate_size": 24, "num_experts": 8, "num_experts_per_tok": 3,
+    "mlp_only_layers": [1],
+}  # fmt: skip
 GEMMA = {
     "num_hidden_layers": 4, "head_dim": 8, "global_head_dim": 16, "num_global_key_value_heads": 1,
     "attention_k_eq_v": True, "intermediate_size": 40, "hidden_size_per_layer_input": 0, "enable_moe_block": True,

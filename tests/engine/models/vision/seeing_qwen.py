@@ -45,8 +45,13 @@ def config() -> Any:
 
 def model() -> Any:
     """transformers', random."""
+    return randomized(Qwen3_5MoeForConditionalGeneration, config())
+
+
+def randomized(kind: Any, wanted: Any) -> Any:
+    """A model of this class of transformers' and of this config, random."""
     torch.manual_seed(0)
-    made = Qwen3_5MoeForConditionalGeneration._from_config(config(), attn_implementation="eager").eval()
+    made = kind._from_config(wanted, attn_implementation="eager").eval()
     randomize(made, gain=GAIN)
     return made
 

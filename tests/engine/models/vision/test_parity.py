@@ -15,21 +15,22 @@ from engine.formats.checkpoint import Checkpoint
 from engine.formats.families import vision_prefixes
 from engine.models.decoder import Decoder
 from engine.models.layers.state import SequenceState
-from engine.models.vision.pictures import Pictures
+from engine.models.vision.pictures import NoPictures, Pictures
 from engine.translatable import msg
 from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import TOLERANCE, DirectoryWeights, Pair, layers_pair
 from tests.engine.models.reference_experts import ReferenceExperts
 from tests.engine.models.vision import seeing_gemma as gemma
 from tests.engine.models.vision import seeing_qwen as qwen
+from tests.engine.models.vision import seeing_qwen_vl as qwen_vl
 
 WORDS = torch.randint(6, 90, (40,), generator=torch.Generator().manual_seed(3)).tolist()
 
 
-Seeing = Any  # the module seeing_gemma or seeing_qwen
+Seeing = Any  # the module seeing_gemma, seeing_qwen or seeing_qwen_vl
 
 
-@pytest.fixture(scope="module", params=[gemma, qwen], ids=["gemma4", "qwen3_5_moe"])
+@pytest.fixture(scope="module", params=[gemma, qwen, qwen_vl], ids=["gemma4", "qwen3_5_moe", "qwen3_vl_moe"])
 def family(request: pytest.FixtureRequest) -> Seeing:
     return request.param
 
@@ -131,6 +132,20 @@ def test_within_a_picture_gemma_looks_ahead(
     assert (causal - family.oracle(pair.model, ids, [gemma.picture(1)])).abs().max() > 100 * TOLERANCE
 
 
+@pytest.mark.parametrize("family", [qwen_vl], indirect=True)
+def test_layers_add_what_the_middle_of_the_tower_saw(
+    family: Seeing, pair: Pair, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures = seeing(pair, pair.ours, folder)
+    ids = [*WORDS[:7], *pictures.ids(gemma.picture(1)), *WORDS[7:10]]
+    assert len(pictures.rows(own(ids))) == 1 + 2  # of the layers 0 and 2 of 4
+    rows = pictures.rows
+    monkeypatch.setattr(pictures, "rows", lambda ids: rows(ids)[:1])
+    shallow = pair.ours.forward(ids, pair.ours.new_state(), "all")
+    assert shallow is not None
+    assert (shallow - family.oracle(pair.model, ids, [gemma.picture(1)])).abs().max() > 100 * TOLERANCE
+
+
 def test_what_it_sees_with_is_kept_and_looked_at_whole(pair: Pair, folder: Path) -> None:
     plan = find_experts(Checkpoint.open(folder))
     assert not plan.unused
@@ -140,6 +155,24 @@ def test_what_it_sees_with_is_kept_and_looked_at_whole(pair: Pair, folder: Path)
     pictures = seeing(pair, pair.ours, folder)
     pictures.rows(own(pictures.ids(gemma.picture(5))))
     assert set(plan.vision) == pair.weights.seen
+
+
+@pytest.mark.parametrize("size", [(61, 47), (40, 90), (8, 8), (300, 30), (1000, 700)])
+def test_tokens_are_counted_without_the_picture(
+    pair: Pair, folder: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures = Pictures(pair.config, folder, pair.weights, lambda: None)
+    with monkeypatch.context() as without:
+        without.setattr("engine.models.vision.pictures.ENCODERS", {})
+        counted = pictures.tokens(*size)
+    assert counted == len(pictures.ids(gemma.picture(1, *size))) > 3
+
+
+def test_a_picture_that_would_be_refused_counts_for_nothing(pair: Pair, folder: Path, tmp_path: Path) -> None:
+    assert Pictures(pair.config, folder, pair.weights, lambda: None).tokens(30_000, 1) in (0, 72)  # narrow
+    (tmp_path / "processor_config.json").write_text('{"image_processor": {"max_soft_tokens": 3}}', encoding="utf-8")
+    assert Pictures(pair.config, tmp_path, pair.weights, lambda: None).tokens(60, 40) == 0
+    assert NoPictures().tokens(60, 40) == 0
 
 
 def test_without_eyes_of_ours_nothing_is_kept(pair: Pair) -> None:
@@ -206,4 +239,4 @@ def test_of_more_pictures_than_are_kept_the_first_are_forgotten(
     with pytest.raises(UnderhillError, match="Too many images"):
         pictures.rows(own(first))
     assert pictures.ids(gemma.picture(1)) == first
-    assert len(pictures.rows(own(first))) == len(own(first))
+    assert pictures.rows(own(first)).shape[1] == len(own(first))

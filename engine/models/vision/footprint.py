@@ -1,0 +1,55 @@
+"""The memory that looking at a picture takes: bytes, known from a model's config before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.errors import UnderhillError
+from engine.formats.families import vision_prefixes
+from engine.models.config import Config
+from engine.models.vision.preparation import QWEN_TOKENS, sizing_of
+
+FLOAT, STORED = 4, 2  # bytes of a number at work, and in the store
+BESIDE = 40_000_000  # copies that products of matrices work on, and holes of the heap between blocks (measured)
+ROWS_BYTES = 64 << 20  # most that is kept of what encoders gave, but for the last picture's
+USUAL_TOKENS = {"gemma4": 280, "qwen3_5_moe": QWEN_TOKENS, "qwen3_vl_moe": QWEN_TOKENS}  # where nothing says otherwise
+
+
+def vision_footprint(config: Mapping[str, Any], folder: Path | None) -> tuple[int, int]:
+    """(bytes that looking at a picture takes, tokens of the largest one); zeros for a model that reads none.
+
+    config: of config.json. folder: of its store; None: it is not here yet.
+    """
+    if not vision_prefixes(config):
+        return 0, 0
+    family = str(config["model_type"])
+    try:
+        tokens = USUAL_TOKENS[family] if folder is None else sizing_of(config, folder).most
+        return _bytes(config, tokens), tokens
+    except UnderhillError:  # the first picture is refused with it
+        return 0, 0
+
+
+def _bytes(config: Mapping[str, Any], tokens: int) -> int:
+    own, hidden = Config(config["vision_config"]), Config(config).integer("hidden_size")
+    if config["model_type"] == "gemma4":
+        width, inner, merged = _sizes(own, 768, 3072, "pooling_kernel_size", 3)
+        given, parts = 3 * own.integer("patch_size", 16) ** 2, 1
+        largest = 2 * own.integer("position_embedding_size", 10240) * width  # of rows and columns
+    else:
+        width, inner, merged = _sizes(own, 1152, 4304, "spatial_merge_size", 2)
+        given = 3 * own.integer("patch_size", 16) ** 2 * own.integer("temporal_patch_size", 2)
+        parts = 1 + (len(own.integers("deepstack_visual_indexes")) if config["model_type"] == "qwen3_vl_moe" else 0)
+        largest = width * merged**2 * max(width * merged**2, hidden)  # merges patches to a token
+    # Of a patch: as it comes and in another order; the stream, its norm, queries, keys and values, two of them turned,
+    # and what attention makes of them; and both sides of an activation. Measured: 65 to 90 % of that.
+    patches = tokens * merged**2 * (2 * given + 8 * width + 2 * inner)
+    rows = 2 * parts * tokens * hidden  # each part by itself, and put together
+    return FLOAT * (patches + rows) + (FLOAT + STORED) * largest + BESIDE + ROWS_BYTES
+
+
+def _sizes(own: Config, width: int, inner: int, merges: str, merged: int) -> tuple[int, int, int]:
+    """Numbers of a patch, and inside its MLP; side of the square of patches that is a token. Given: the defaults."""
+    return own.integer("hidden_size", width), own.integer("intermediate_size", inner), own.integer(merges, merged)
