@@ -12,7 +12,7 @@ import torch
 from PIL import Image
 from tokenizers import Tokenizer
 from torch import Tensor
-from transformers import Qwen3_5MoeConfig, Qwen3_5MoeForConditionalGeneration
+from transformers import AutoModelForImageTextToText, Qwen3_5MoeConfig
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
 from tests.engine.models.families.tiny import COMMON, LINEAR
@@ -45,13 +45,13 @@ def config() -> Any:
 
 def model() -> Any:
     """transformers', random."""
-    return randomized(Qwen3_5MoeForConditionalGeneration, config())
+    return randomized(config())
 
 
-def randomized(kind: Any, wanted: Any) -> Any:
-    """A model of this class of transformers' and of this config, random."""
+def randomized(wanted: Any) -> Any:
+    """transformers' model of this config, random."""
     torch.manual_seed(0)
-    made = kind._from_config(wanted, attn_implementation="eager").eval()
+    made = AutoModelForImageTextToText.from_config(wanted, attn_implementation="eager").eval()
     randomize(made, gain=GAIN)
     return made
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors.torch import load, save_file
-from transformers import Qwen3VLMoeConfig, Qwen3VLMoeForConditionalGeneration
+from transformers import Qwen3VLMoeConfig
 
 from tests.engine.models.families.tiny import COMMON, QWEN
 from tests.engine.models.vision import seeing_qwen
@@ -26,7 +26,7 @@ def config() -> Any:
 
 def model() -> Any:
     """transformers', random."""
-    return seeing_qwen.randomized(Qwen3VLMoeForConditionalGeneration, config())
+    return seeing_qwen.randomized(config())
 
 
 def checkpoint(made: Any, folder: Path) -> Path:
