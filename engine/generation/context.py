@@ -235,11 +235,9 @@ class Context:
         common = min(_common(of.tokens, ids), len(ids) - 1)
         if not self._model.continues(of.state, len(ids)):
             self.forget(of)
-            return 0
-        if common < len(of.tokens):
-            common = of.state.rollback(common)
-            del of.tokens[common:]
-        return common
+        elif common < len(of.tokens):
+            self.take_back(of, common)
+        return len(of.tokens)
 
     def read(
         self,

@@ -377,18 +377,15 @@ class Session(LoadedModel):
         """
         machine, in_use = self._machine_without()
         tokens = min(self._context_planned, self.context.needed + SPARE_TOKENS)
-        opened = planning.Opened(
-            self.plan.dense, self._context_planned, tokens, self.context.nbytes, packed=self.plan.packed
-        )
+        dense, packed = self.plan.dense, self.plan.packed
+        opened = planning.Opened(dense, self._context_planned, tokens, self.context.nbytes, packed=packed)
         return offload.carried_over(planning.make_plan(machine, facts, wanted, in_use, opened), self.plan)
 
     def recommended(self) -> Recommended:
         """Values of settings that nobody need choose, as Underhill chooses them now. From any thread."""
         machine, in_use = self._machine_without()
-        nothing = {"memory_gb": None, "cache_fraction": None, "context_length": None}
-        plan = offload.carried_over(
-            planning.make_plan(machine, self.facts, {**self.settings, **nothing}, in_use), self.plan
-        )
+        values = {**self.settings, "memory_gb": None, "cache_fraction": None, "context_length": None}
+        plan = offload.carried_over(planning.make_plan(machine, self.facts, values, in_use), self.plan)
         share = fit_of(plan, self.facts).share
         return Recommended(plan.ceiling, machine.memory.limit, context=plan.context, cache_fraction=share)
 
