@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+THREAD = "sandbox-deadline"  # name of the thread
 POLL = 0.1  # seconds between two checks whether the caller was cancelled
 LINGER = 5.0  # seconds that the thread waits for the next call before it ends
 
@@ -43,7 +44,7 @@ class Watchdog:
         with self._changed:
             self._watched = _Watched(time.monotonic() + seconds, stopped, kill)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._watch, name="sandbox-deadline", daemon=True)
+                self._thread = threading.Thread(target=self._watch, name=THREAD, daemon=True)
                 self._thread.start()
             elif self._looks_at > self._next_look(self._watched):
                 self._changed.notify()
@@ -70,7 +71,8 @@ class Watchdog:
                 idle_until = now + LINGER
             elif now >= idle_until:
                 return
-            self._looks_at = idle_until if watched is None else self._next_look(watched)
+            # A wait that is over wakes nobody: without this the thread would sleep on to what was its end.
+            self._looks_at = idle_until if watched is None else min(self._next_look(watched), idle_until)
             self._changed.wait(max(0.0, self._looks_at - now))
 
     @staticmethod

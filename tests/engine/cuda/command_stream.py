@@ -284,7 +284,8 @@ def check_orders(recorded: Sequence[CommandStream], orders: int, seed: int = 0) 
 def check_waits(recorded: Sequence[CommandStream], orders: int, unneeded: Collection[str] = (), seed: int = 0) -> None:
     """Each place where the engine waits is missed by both ways when it is left out, in one of these at least.
 
-    orders: drawn for each. unneeded: places whose wait others make up for.
+    orders: drawn at most for each; the rarest fault shows itself in one of five. unneeded: those whose wait others make
+    up for.
     """
     draw = random.Random(seed)
     for place in sorted({place for stream in recorded for place in stream.places}):

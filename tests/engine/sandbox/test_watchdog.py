@@ -12,7 +12,7 @@ from engine.sandbox.watchdog import POLL, Watchdog
 
 
 def watchers() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "sandbox-deadline"]
+    return [thread for thread in threading.enumerate() if thread.name == watchdog.THREAD]
 
 
 def test_many_waits_share_one_thread_and_none_that_ends_in_time_is_killed() -> None:
@@ -59,7 +59,7 @@ def test_the_thread_ends_once_nothing_was_watched_for_a_while_and_another_begins
     monkeypatch.setattr(watchdog, "LINGER", 0.05)
     dog, killed, before = Watchdog(), list[bool](), len(watchers())
     with dog.watching(60, None, killed.append):
-        pass
+        time.sleep(0.02)  # the thread waits for the end of this one
     time.sleep(0.3)
     assert len(watchers()) == before
     with dog.watching(0.05, None, killed.append):

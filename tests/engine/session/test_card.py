@@ -263,7 +263,7 @@ def test_no_order_of_whole_layers_on_the_card_is_wrong(
     check_orders([schedule.stream], int(os.environ.get("UNDERHILL_ORDERS", "20")))
     # What these copy is not met before others wait.
     unneeded = {"expert_kernels._send_slots", "stretches.__init__"}
-    check_waits([schedule.stream], 20, unneeded)
+    check_waits([schedule.stream], 500, unneeded)
 
 
 def test_the_shared_weights_of_a_token_lie_on_the_card(with_linears: SimulatedDriver) -> None:

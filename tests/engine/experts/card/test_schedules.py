@@ -86,6 +86,6 @@ def test_no_order_of_a_cards_work_is_wrong(streams: dict[str, list[CommandStream
 
 def test_a_wait_that_is_left_out_is_found(streams: dict[str, list[CommandStream]]) -> None:
     # The list of slots is written once, and what is written there later never comes to its first bytes.
-    check_waits([stream for own in streams.values() for stream in own], 40, unneeded={"expert_kernels._send_slots"})
+    check_waits([stream for own in streams.values() for stream in own], 500, unneeded={"expert_kernels._send_slots"})
     assert check_single_waits(streams["cpu-assisted"][0], 2) > 30
     assert check_single_waits(streams["gpu"][0], 2) > 60
