@@ -22,12 +22,17 @@ class Column:
 
 @dataclass(frozen=True)
 class Run:
-    """One command and what is kept of it. arguments: behind PROGRAM. needs: prepared models that it would else make."""
+    """One command and what is kept of it.
+
+    arguments: behind PROGRAM. needs: prepared models that it would else make. timed: its figures are of time, so that
+    it waits for other programs' rest; those of bytes and bits are the same on a busy machine.
+    """
 
     name: str
     arguments: str
     label: str = ""
     needs: tuple[str, ...] = ()
+    timed: bool = True
 
     @property
     def command(self) -> str:
@@ -201,7 +206,7 @@ QUESTIONS = (
         "What does each preset cost?",
         "KL divergence of the built-in model from all experts at 4 bits, and how many times fewer bytes are read than "
         "under Exact (replayed, uniform routing, 40 % in memory).",
-        (Run("dials", "dials --bits 4 --json"),),
+        (Run("dials", "dials --bits 4 --json", timed=False),),
         (
             Column("KL, every expert missing", "costs.4.0.kl"), Column("half in memory", "costs.4.1.kl"),
             Column("a quarter", "costs.4.2.kl"), Column("times fewer bytes", "reads.uniform.0"),
@@ -211,7 +216,7 @@ QUESTIONS = (
     Question(
         "What does precision cost?",
         "The built-in model beside plain transformers in float32 on held-out chats.",
-        (Run("precision", "precision --tokens 2000 --only experts --json"),),
+        (Run("precision", "precision --tokens 2000 --only experts --json", timed=False),),
         (Column("KL", "kl"), Column("perplexity", "perplexity"), Column("rise, %", "rise", 100)),
         "rows", ("what",), "",
     ),
@@ -269,14 +274,14 @@ QUESTIONS = (
     Question(
         "What does each cache policy read?",
         "Replayed under Exact: by how many percent its misses are above the fewest possible (Belady).",
-        (Run("policies", "policies --tokens 2048 --dials exact --json"),),
+        (Run("policies", "policies --tokens 2048 --dials exact --json", timed=False),),
         tuple(Column(name, f"policies.{name}.gap", 100) for name in _POLICIES),
         "rows", ("trace", "cache"), "trace, share cached",
     ),
     Question(
         "How well are experts predicted?",
         "Share of the experts a layer chose that were among the 4 (k) or 8 (2k) expected most; the built-in model.",
-        (Run("predictors", "predictors --json"),),
+        (Run("predictors", "predictors --json", timed=False),),
         (
             Column("next layer, k, %", "recall_k.1", 100), Column("2k, %", "recall_2k.1", 100),
             Column("2 ahead, %", "recall_k.2", 100), Column("3 ahead, %", "recall_k.3", 100),

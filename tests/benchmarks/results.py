@@ -27,7 +27,7 @@ ROW = "row"  # the key of a row's name
 @dataclass(frozen=True)
 class Result:
     """One run. date: ISO. others: share of all cores that other programs took meanwhile; None where this system does
-    not say. rows: by ROW and by the paths of the question's columns."""
+    not say, or the figures are not of time. rows: by ROW and by the paths of the question's columns."""
 
     command: str
     date: str
