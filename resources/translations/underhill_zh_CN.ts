@@ -359,6 +359,11 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
+            <source>Progress</source>
+            <translation>进度</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
             <source>Compare answers…</source>
             <translation>对比回答…</translation>
         </message>
@@ -396,11 +401,6 @@
             <location filename="../../app/chat/header.py"></location>
             <source>About Underhill</source>
             <translation>关于 Underhill</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/header.py"></location>
-            <source>Progress</source>
-            <translation>进度</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
@@ -6431,6 +6431,11 @@
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
+            <source>Reading model structure</source>
+            <translation>正在读取模型结构</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
             <source>Import stopped.</source>
             <translation>导入已停止。</translation>
         </message>
@@ -6438,11 +6443,6 @@
             <location filename="../../engine/convert/importer.py"></location>
             <source>Import again to resume.</source>
             <translation>再次导入即可继续。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/importer.py"></location>
-            <source>Reading model structure</source>
-            <translation>正在读取模型结构</translation>
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
@@ -8726,6 +8726,11 @@
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
+            <source>Check the model hub URL in Settings.</source>
+            <translation>检查设置中的模型站地址。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
             <source>Wait some minutes</source>
             <translation>请等待几分钟</translation>
         </message>
@@ -8743,11 +8748,6 @@
             <location filename="../../engine/hub/errors.py"></location>
             <source>{wait}, then try again. A token allows more.</source>
             <translation>{wait}后重试。使用令牌可发送更多请求。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/errors.py"></location>
-            <source>Check the model hub URL in Settings.</source>
-            <translation>检查设置中的模型站地址。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
