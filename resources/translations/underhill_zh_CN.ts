@@ -564,12 +564,12 @@
             <translation>Underhill 演示模型</translation>
         </message>
         <message>
-            <location filename="../../app/chat/picture_support.py"></location>
+            <location filename="../../app/chat/image_support.py"></location>
             <source>{model} can't read images.</source>
             <translation>{model} 无法读取图片。</translation>
         </message>
         <message>
-            <location filename="../../app/chat/picture_support.py"></location>
+            <location filename="../../app/chat/image_support.py"></location>
             <source>Select a model that can.</source>
             <translation>选择能读取图片的模型。</translation>
         </message>
@@ -1701,6 +1701,51 @@
             <source>MMMM</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>M月</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/files.py"></location>
+            <source>Save image</source>
+            <translation>保存图片</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/files.py"></location>
+            <source>Can't save {file}: {error}. Choose another folder.</source>
+            <translation>无法保存 {file}：{error}。选择其他文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>{file} is too large ({size} MB).</source>
+            <translation>{file} 过大（{size} MB）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>Attach a smaller image.</source>
+            <translation>添加较小的图片。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>Reading {file} took too long.</source>
+            <translation>读取 {file} 耗时过长。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>Reading {file} needs too much memory.</source>
+            <translation>读取 {file} 所需内存过多。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>{file} has too many pixels ({width} × {height}).</source>
+            <translation>{file} 像素过多（{width} × {height}）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>Can't read {file} as an image.</source>
+            <translation>无法将 {file} 作为图片读取。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>Save it as PNG or JPEG, then attach it.</source>
+            <translation>将其存为 PNG 或 JPEG 后再添加。</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -2932,51 +2977,6 @@
             <location filename="../../app/onboarding.py"></location>
             <source>{number} of {count}</source>
             <translation>第 {number} 步，共 {count} 步</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/files.py"></location>
-            <source>Save image</source>
-            <translation>保存图片</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/files.py"></location>
-            <source>Can't save {file}: {error}. Choose another folder.</source>
-            <translation>无法保存 {file}：{error}。选择其他文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>{file} is too large ({size} MB).</source>
-            <translation>{file} 过大（{size} MB）。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>Attach a smaller image.</source>
-            <translation>添加较小的图片。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>Reading {file} took too long.</source>
-            <translation>读取 {file} 耗时过长。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>Reading {file} needs too much memory.</source>
-            <translation>读取 {file} 所需内存过多。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>{file} has too many pixels ({width} × {height}).</source>
-            <translation>{file} 像素过多（{width} × {height}）。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>Can't read {file} as an image.</source>
-            <translation>无法将 {file} 作为图片读取。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>Save it as PNG or JPEG, then attach it.</source>
-            <translation>将其存为 PNG 或 JPEG 后再添加。</translation>
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>

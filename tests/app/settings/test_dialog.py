@@ -291,11 +291,11 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
     dialog.show_page(2)
     assert "once they are measured" in dialog.scores.words.text()
     underhill.link.model_changed.emit(with_scores(DIALS))
-    told = dialog.scores.picture.accessibleDescription()
+    told = dialog.scores.chart.accessibleDescription()
     assert told == "51% full precision, 29% lower precision, 20% skipped"
     light = dialog.scores.words.text()
     underhill.theme.set_mode("dark")
-    assert dialog.scores.words.text() != light  # its legend has the colours of the picture
+    assert dialog.scores.words.text() != light  # its legend has the colours of the chart
     underhill.theme.set_mode("light")
     assert dialog.scores.words.text() == light
     box = dialog.editors["dial"].control
@@ -303,16 +303,16 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
     handles = [dialog.editors[cut].slider for cut in ("t1", "t2")]
     assert [handle.value_at(handle.value()) for handle in handles if handle] == [0.5, 0.8]  # those of the preset
     box.cards["fast"].click()
-    assert dialog.scores.picture.accessibleDescription() != told
+    assert dialog.scores.chart.accessibleDescription() != told
     type_into(qtbot, dialog, "t1", "0.6")
-    assert dialog.scores.picture.cuts == [0.6, 0.7]
+    assert dialog.scores.chart.cuts == [0.6, 0.7]
     box.cards["balanced"].click()  # its own cuts again
-    assert dialog.scores.picture.cuts == [0.5, 0.8]
+    assert dialog.scores.chart.cuts == [0.5, 0.8]
     assert underhill.window.preferences.engine == {}
     type_into(qtbot, dialog, "t2", "0.3")
     assert "it can't exceed T2" in dialog.editors["t1"].more.text()
     box.cards["exact"].click()
-    assert "100%" in dialog.scores.picture.accessibleDescription()
+    assert "100%" in dialog.scores.chart.accessibleDescription()
     assert not dialog.editors["t1"].more.text()
     dialog.reject()
 
@@ -323,19 +323,19 @@ def test_a_cut_is_dragged_and_never_past_the_other(qtbot: QtBot, launch: Callabl
     dialog.advanced.setChecked(True)
     dialog.show_page(2)
     underhill.link.model_changed.emit(with_scores(DIALS))
-    picture = dialog.scores.picture
-    picture.resize(412, picture.height())  # 400 pixels from 0 to 1
+    chart = dialog.scores.chart
+    chart.resize(412, chart.height())  # 400 pixels from 0 to 1
 
     def at(share: float) -> QPoint:
-        return QPoint(round(6 + 400 * share), picture.height() // 2)
+        return QPoint(round(6 + 400 * share), chart.height() // 2)
 
-    qtbot.mousePress(picture, Qt.MouseButton.LeftButton, pos=at(0.5))
-    qtbot.mouseMove(picture, at(0.95))
-    qtbot.mouseRelease(picture, Qt.MouseButton.LeftButton, pos=at(0.95))
+    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, pos=at(0.5))
+    qtbot.mouseMove(chart, at(0.95))
+    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=at(0.95))
     assert underhill.window.preferences.engine["t1"] == pytest.approx(0.8)
-    qtbot.mousePress(picture, Qt.MouseButton.LeftButton, pos=at(0.2))  # nothing to take hold of
-    qtbot.mouseMove(picture, at(0.1))
-    qtbot.mouseRelease(picture, Qt.MouseButton.LeftButton, pos=at(0.1))
+    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, pos=at(0.2))  # nothing to take hold of
+    qtbot.mouseMove(chart, at(0.1))
+    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=at(0.1))
     assert underhill.window.preferences.engine["t1"] == pytest.approx(0.8)
     sent = [c.settings for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
     assert {"t1": 0.8} in sent

@@ -1,11 +1,11 @@
-"""The picture of the scores and the two cuts."""
+"""The chart of the scores and the two cuts."""
 
 from __future__ import annotations
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.settings.scores import ScorePicture, pushed_cuts
+from app.settings.scores import ScoreChart, pushed_cuts
 from app.theme.theme import Theme
 from tests.app.settings.test_dialog import DIALS, SCORES, with_scores
 
@@ -14,22 +14,22 @@ from tests.app.settings.test_dialog import DIALS, SCORES, with_scores
 def test_the_words_of_the_two_cuts_never_stand_on_each_other(
     qtbot: QtBot, theme: Theme, cuts: tuple[float, float]
 ) -> None:
-    picture = ScorePicture(theme)
-    qtbot.addWidget(picture)
-    picture.resize(400, 120)
-    picture.cuts = list(cuts)
-    (_, _, first), (words, _, second) = picture.labels()
-    wide = picture.fontMetrics().horizontalAdvance(words)
+    chart = ScoreChart(theme)
+    qtbot.addWidget(chart)
+    chart.resize(400, 120)
+    chart.cuts = list(cuts)
+    (_, _, first), (words, _, second) = chart.labels()
+    wide = chart.fontMetrics().horizontalAdvance(words)
     assert first >= 0
     assert first + wide < second
     assert second + wide <= 400
 
 
 def test_the_first_expert_is_drawn_as_it_runs_whatever_the_cuts(qtbot: QtBot, theme: Theme) -> None:
-    picture = ScorePicture(theme)
-    qtbot.addWidget(picture)
-    picture.show_scores(SCORES, 0.0, 0.5)
-    assert [picture.tier(bar) for bar in (0, 1, 24, 25, 49)] == [0, 1, 1, 2, 2]
+    chart = ScoreChart(theme)
+    qtbot.addWidget(chart)
+    chart.show_scores(SCORES, 0.0, 0.5)
+    assert [chart.tier(bar) for bar in (0, 1, 24, 25, 49)] == [0, 1, 1, 2, 2]
     assert with_scores(DIALS).calibration.shares(0.0, 0.5)[0] > 0.0  # type: ignore[union-attr]
 
 
