@@ -130,7 +130,8 @@ def _first_run(studio: Studio) -> None:
 
 def _documents(studio: Studio) -> None:
     from app.platform.logs import AppPaths
-    from tests.app.fake_engine import LARGE, scripted
+    from tests.app.fake_cards import LARGE
+    from tests.app.fake_engine import scripted
 
     pictured.furnish(AppPaths(studio.folder))
     underhill = studio.open(scripted(cards=(LARGE,), context=4096))
@@ -154,7 +155,8 @@ def _documents(studio: Studio) -> None:
 def _images(studio: Studio) -> None:
     from app.attachments.dialog import AttachmentDialog
     from app.platform.logs import AppPaths
-    from tests.app.fake_engine import LARGE, scripted
+    from tests.app.fake_cards import LARGE
+    from tests.app.fake_engine import scripted
     from tests.app.image_samples import sample_image
 
     pictured.furnish(AppPaths(studio.folder))
@@ -202,7 +204,8 @@ def _chats(studio: Studio) -> None:
     from app.library.dialogs import SmallerDialog
     from app.platform.logs import AppPaths
     from engine import protocol
-    from tests.app.fake_engine import BUILTIN, LARGE, scripted
+    from tests.app.fake_cards import BUILTIN, LARGE
+    from tests.app.fake_engine import scripted
     from tests.app.fake_hub import GB
 
     pictured.furnish(AppPaths(studio.folder))
@@ -321,7 +324,8 @@ def _compare(studio: Studio, prefix: str = "") -> None:
 
 def _chinese(studio: Studio) -> None:
     from app.i18n import languages
-    from tests.app.fake_engine import LARGE, scripted
+    from tests.app.fake_cards import LARGE
+    from tests.app.fake_engine import scripted
 
     studio.open(scripted(context=4096, idle=""), language="zh_CN")
     studio.load(LARGE.name)

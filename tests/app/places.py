@@ -23,7 +23,7 @@ from engine import protocol
 from engine.translatable import msg
 from tests.app.acts import ask
 from tests.app.conftest import engine_of
-from tests.app.fake_engine import BUILTIN, LARGE
+from tests.app.fake_cards import BUILTIN, LARGE
 from tests.app.fake_hub import FOLDER, GB, QWEN
 from tests.app.fake_recordings import RECORDING
 from tests.app.image_samples import sample_image

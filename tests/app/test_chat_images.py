@@ -31,7 +31,7 @@ from app.transcript.readable import spoken
 from engine import protocol
 from tests.app.acts import Launch, ask, button
 from tests.app.conftest import close, engine_of
-from tests.app.fake_engine import BUILTIN, LARGE
+from tests.app.fake_cards import BUILTIN, LARGE
 from tests.app.image_samples import encoded, hill, sample_image
 
 pytestmark = pytest.mark.long
