@@ -64,14 +64,22 @@ class Application:
         self.models = Models(self.link, self.main_queue, lambda: dict(remembered.engine))
         self.library = LibraryViewModel(self.link, self.models, lambda: dict(remembered.engine))
         self.window = MainWindow(
-            self.theme,
-            self.database,
-            self.conversation,
-            models=self.models,
-            view_model=self.library,
-            preferences=remembered,
-            paths=paths,
-        )
+            self.theme, self.database, self.conversation, models=self.models, view_model=self.library,
+            preferences=remembered, paths=paths,
+        )  # fmt: skip
+        self._make_composer_services(remembered)
+        self._make_tray_and_updates(paths, remembered)
+        self.again = False  # whether to open a new window once this one is closed
+        self.in_settings = False  # whether the settings were open then
+        self._speak_later = make_timer(self.window, _LANGUAGE_WAIT, self._speak)
+        self.engine: RunningEngine | None = None  # for that window, once this one is closed
+        self.frame_throttle = FrameThrottle(self.main_queue)
+        self._connect()
+        if note:
+            self.window.banners.show_banner("warning", tr("Some settings can't be used."), note)
+
+    def _make_composer_services(self, remembered: Preferences) -> None:
+        """What serves the composer: spelling, attachments, documents, and the count of tokens."""
         composer = self.window.composer
         self.spelling = SpellChecker(remembered.spelling, self.window)
         composer.edit.check_spelling(self.spelling, self.theme)
@@ -81,7 +89,7 @@ class Application:
         )
         self.conversation.opened.connect(self.attachments.forget)
         self.reading = AttachmentReader(self.window, self.theme, self.conversation, self.models)
-        window, editing = self.window, self.window.editing
+        editing = self.window.editing
         self.token_counter = TokenCounter(composer, self.conversation, self.models, self.link, lambda: editing.edited)
         self.token_counter.counted.connect(composer.meter.show_usage)
         self.token_counter.attachments_counted.connect(lambda tokens, _: composer.show_token_counts(tokens))
@@ -93,6 +101,10 @@ class Application:
         self.token_counter.attachments_counted.connect(self.attachments.index_long)
         self.window.chats.trash_emptied.connect(self.documents.tidy)
         self.documents.restore()
+
+    def _make_tray_and_updates(self, paths: AppPaths, remembered: Preferences) -> None:
+        """The tray, the welcome tour and updates."""
+        window = self.window
         self.tray_controller = TrayController(
             window, window.navigator, self.conversation, known=self.models, view_model=self.library, theme=self.theme
         )
@@ -109,27 +121,23 @@ class Application:
             )  # fmt: skip
             if can_update():
                 window.settings.find_updates = self.updates.look
-        self.again = False  # whether to open a new window once this one is closed
-        self.in_settings = False  # whether the settings were open then
-        self._speak_later = make_timer(window, _LANGUAGE_WAIT, self._speak)
-        self.engine: RunningEngine | None = None  # for that window, once this one is closed
-        self.window.restart_requested.connect(self._restart)
-        self.window.settings.look_changed.connect(self._look_changed)
+
+    def _connect(self) -> None:
+        window = self.window
+        window.restart_requested.connect(self._restart)
+        window.settings.look_changed.connect(self._look_changed)
         self.motion.changed.connect(lambda still: window.setAnimated(not still))
         window.setAnimated(not motion.is_reduced())
-        self.window.closing.close_cancelled.connect(self._stayed)
-        self.link.telemetry.connect(self.window.live.take)
-        self.window.live.watch_changed.connect(self.link.watch)
-        self.frame_throttle = FrameThrottle(self.main_queue)
+        window.closing.close_cancelled.connect(self._stayed)
+        self.link.telemetry.connect(window.live.take)
+        window.live.watch_changed.connect(self.link.watch)
         self.link.telemetry.connect(self.frame_throttle.take)
-        self.frame_throttle.changed.connect(self.window.live.set_intervals)
+        self.frame_throttle.changed.connect(window.live.set_intervals)
         # the engine is there, and no answer yet that would stutter beside it
         self.models.listed.connect(
-            self.window.transcript.builder.highlighter.prepare, Qt.ConnectionType.SingleShotConnection
+            window.transcript.builder.highlighter.prepare, Qt.ConnectionType.SingleShotConnection
         )
         self.models.loaded.connect(protocol.settle_garbage)
-        if note:
-            self.window.banners.show_banner("warning", tr("Some settings can't be used."), note)
 
     def open(self) -> None:
         """Show the window and have the last model opened."""

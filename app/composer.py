@@ -15,7 +15,7 @@ from app.backend import EngineLink, Models
 from app.chat.conversation import Conversation
 from app.chat.prompt_messages import as_read, with_attachments
 from app.i18n.translate import tr
-from app.pictures.cache import picture_cache
+from app.images.cache import image_cache
 from app.spelling.checker import SpellChecker
 from app.spelling.marks import SpellingMarks
 from app.spelling.menu import add_suggestions, wrong_word_at
@@ -131,7 +131,7 @@ def local_files(source: QMimeData) -> list[Path]:
 
 
 def is_image(source: QMimeData) -> bool:
-    """Whether what is dropped or pasted is a picture: office programs offer one of every text, too."""
+    """Whether what is dropped or pasted is an image: office programs offer one of every text, too."""
     return source.hasImage() and not source.hasText()
 
 
@@ -390,7 +390,7 @@ class Composer(QFrame):
 def _chip(file: Attachment, tokens: int | None) -> Chip:
     """The chip of something attached. tokens: None where they are not counted yet."""
     if file.image:
-        return Chip(file.name, tr("Click to view"), picture=file)
+        return Chip(file.name, tr("Click to view"), image=file)
     name = file.name if tokens is None else tr("{name}  ·  {count:,} tokens", name=file.name, count=tokens)
     return Chip(name, tr("Click to preview the text"), "attach")
 
@@ -451,7 +451,7 @@ class TokenCounter(QObject):
         earlier = [image for m in later for image in _images(m.attachments)]
         seen = {image.digest: image for image in (*drafted, *earlier)}
         unknown = tuple(digest for digest in seen if digest not in self._images)
-        sizes = [picture_cache().size_of(seen[digest]) for digest in unknown]
+        sizes = [image_cache().size_of(seen[digest]) for digest in unknown]
         self._asked += 1
         asked = self._asked
 

@@ -13,11 +13,20 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.install.launch import start_withdrawn
 from app.install.release import program_folder, running
 from app.platform import logs
 from engine import private_files, windows
+
+if TYPE_CHECKING:  # Qt is imported once it is known that there is a display
+    from PySide6.QtWidgets import QApplication
+
+    from app.application import Application, Start
+    from app.platform.logs import AppPaths
+    from app.platform.single_instance import SingleInstance
+    from app.settings.preferences import Preferences
 
 _log = logging.getLogger(__name__)
 
@@ -40,19 +49,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(model: str | None, file: str = "") -> int:
     where = logs.default_paths()
-    private_files.write_privately()
-    windows.no_error_boxes()
-    windows.name_application()
-    private_files.tighten(where.folder)
-    if sys.platform.startswith("linux") and not _utf8():
-        os.environ["LC_ALL"] = "C.UTF-8"  # otherwise Qt warns, and does the same
-    from PySide6.QtCore import qVersion
+    _prepare_process(where)
     from PySide6.QtWidgets import QApplication
 
     from app.application import Application, claim_single_instance
-    from app.dialogs import version
     from app.i18n import languages
-    from app.i18n.translate import tr
     from app.platform.logs import LogFile
     from app.settings import preferences
     from app.setup.page import engine_python
@@ -71,11 +72,7 @@ def _run(model: str | None, file: str = "") -> int:
                 start_withdrawn(program_folder(where.folder))
         return 0 if answered else NO_ANSWER
     log = LogFile(where.logs)
-    _log.info(
-        "Underhill %s begins: process %d, Python %s, Qt %s on %s, %s", version() or "from source", os.getpid(),
-        platform.python_version(), qVersion(), application.platformName(), platform.platform(terse=True),
-    )  # fmt: skip
-    _log.info("Language %s, theme %s, text %d %%", look.language, look.theme, look.font_percent)
+    _log_begin(application, look)
     faults, left, kept = logs.begin_crash_log(where.crash_log)
     if left:
         _log.error("The last run ended by a fault; its stack is in %s", kept)
@@ -86,6 +83,41 @@ def _run(model: str | None, file: str = "") -> int:
     underhill = Application(application, where, start)
     if model is not None:
         underhill.window.model_controller.begin_with(model)
+    _tell_last_run(underhill, where, left, kept)
+    code = _run_windows(application, underhill, where, start, alone, file)
+    _log.info("Underhill ends")
+    logs.end_crash_log(faults)
+    log.close()
+    alone.close()
+    return code
+
+
+def _prepare_process(where: AppPaths) -> None:
+    """What has to be set before Qt is imported."""
+    private_files.write_privately()
+    windows.no_error_boxes()
+    windows.name_application()
+    private_files.tighten(where.folder)
+    if sys.platform.startswith("linux") and not _utf8():
+        os.environ["LC_ALL"] = "C.UTF-8"  # otherwise Qt warns, and does the same
+
+
+def _log_begin(application: QApplication, look: Preferences) -> None:
+    from PySide6.QtCore import qVersion
+
+    from app.dialogs import version
+
+    _log.info(
+        "Underhill %s begins: process %d, Python %s, Qt %s on %s, %s", version() or "from source", os.getpid(),
+        platform.python_version(), qVersion(), application.platformName(), platform.platform(terse=True),
+    )  # fmt: skip
+    _log.info("Language %s, theme %s, text %d %%", look.language, look.theme, look.font_percent)
+
+
+def _tell_last_run(underhill: Application, where: AppPaths, left: str, kept: Path | None) -> None:
+    """Banners where the last run ended by a fault. left: the stack of the window's; kept: the file that has it."""
+    from app.i18n.translate import tr
+
     if left:
         underhill.window.banners.show_banner(
             "warning", tr("The app closed unexpectedly last time."),
@@ -98,6 +130,14 @@ def _run(model: str | None, file: str = "") -> int:
             "info", tr("The engine stopped unexpectedly last time."),
             tr("Details are in {file}.", file=report), ended,
         )  # fmt: skip
+
+
+def _run_windows(
+    application: QApplication, underhill: Application, where: AppPaths, start: Start, alone: SingleInstance, file: str
+) -> int:
+    """Show this window, and those that take its place in another language. Returns the exit code."""
+    from app.application import Application
+
     open_window = underhill.open
     while True:
         alone.activation_requested.connect(underhill.window.come_forward)
@@ -108,15 +148,10 @@ def _run(model: str | None, file: str = "") -> int:
         code = application.exec()
         underhill.close()
         if not underhill.again:
-            break
+            return code
         in_settings = underhill.in_settings
         underhill = Application(application, where, start, underhill.engine)  # in another language
         open_window = functools.partial(underhill.open_again, in_settings)
-    _log.info("Underhill ends")
-    logs.end_crash_log(faults)
-    log.close()
-    alone.close()
-    return code
 
 
 def _utf8() -> bool:

@@ -116,26 +116,14 @@ class MainWindow(Shell):
         self.navigator = ChatNavigator(self, database, conversation)
         self.editing = MessageEditing(self, conversation, models, self.navigator)
         self.chat = ChatController(
-            self,
-            database,
-            conversation,
-            preferences=preferences,
-            state=self.state,
-            navigator=self.navigator,
+            self, database, conversation, preferences=preferences, state=self.state, navigator=self.navigator,
             editing=self.editing,
-        )
+        )  # fmt: skip
         self.find_controller = FindController(self, conversation)  # after chat: it selects in what is on the page then
         self.chats = ChatsController(
-            self,
-            theme,
-            database,
-            conversation=conversation,
-            preferences=preferences,
-            state=self.state,
-            navigator=self.navigator,
-            find=self.find_controller,
-            folder=paths.folder,
-        )
+            self, theme, database, conversation=conversation, preferences=preferences, state=self.state,
+            navigator=self.navigator, find=self.find_controller, folder=paths.folder,
+        )  # fmt: skip
         self.titles = TitleWriter(conversation, models, preferences.auto_titles, self)
         self.prompts = PromptLibrary(database, paths.folder, self)
         self.prompts.problem.connect(conversation.problem)
@@ -149,16 +137,9 @@ class MainWindow(Shell):
         self.model_controller = ModelController(self, models, conversation, preferences, self.state, self.navigator)
         self.compare = CompareController(self, theme, models, conversation, preferences, self.navigator)
         self.settings = SettingsController(
-            self,
-            theme,
-            models,
-            conversation=conversation,
-            remembered=preferences,
-            state=self.state,
-            network=self.network,
-            server=self.server,
-            reload=self.model_controller.reload,
-        )
+            self, theme, models, conversation=conversation, remembered=preferences, state=self.state,
+            network=self.network, server=self.server, reload=self.model_controller.reload,
+        )  # fmt: skip
         self.library = LibraryController(self, view_model, models, self.navigator)
         self.server_controller = ServerController(self, self.server)
         self.network_controller = NetworkController(self, theme, self.network)

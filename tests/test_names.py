@@ -1,4 +1,4 @@
-"""One name, one thing: a public class is declared once in the whole of app and engine."""
+"""House rules: one public class of a name, few values given by their place, and functions that fit on a page."""
 
 from __future__ import annotations
 
@@ -66,3 +66,36 @@ def test_fields_given_by_their_place_are_counted(tmp_path: Path) -> None:
         "@dataclass(kw_only=True)\nclass B:\n    a: int\n@dataclass\nclass C:\n    a: int\n    b: int = 1\n"
     )
     assert fields_in_order(tmp_path / "a.py") == {"A": 1, "C": 2}
+
+
+MOST_LINES = 60  # of a function with its signature and docstring: one page
+
+
+def long_functions(path: Path) -> dict[str, int]:
+    """Lines of the functions of a file that have more than MOST_LINES."""
+    found = {}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            lines = node.end_lineno - node.lineno + 1
+            if lines > MOST_LINES:
+                found[node.name] = lines
+    return found
+
+
+def test_functions_fit_on_a_page() -> None:
+    files = [p for folder in (ROOT / "app", ROOT / "engine") for p in sorted(folder.rglob("*.py"))]
+    assert len(files) > 500
+    found = {path.relative_to(ROOT).as_posix(): long_functions(path) for path in files}
+    assert {path: functions for path, functions in found.items() if functions} == {}
+
+
+def test_a_function_longer_than_a_page_is_found(tmp_path: Path) -> None:
+    body = "    pass\n"
+    (tmp_path / "a.py").write_text(
+        "def short():\n"
+        + body * (MOST_LINES - 1)
+        + "class A:\n    async def long(self):\n"
+        + ("    " + body) * MOST_LINES
+    )
+    assert long_functions(tmp_path / "a.py") == {"long": MOST_LINES + 1}

@@ -17,11 +17,11 @@ from app.attachments.dialog import AttachmentDialog
 from app.attachments.reading import read
 from app.backend import Models
 from app.chat.conversation import Conversation
-from app.chat.picture_support import refusal
+from app.chat.image_support import refusal
 from app.chat.prompt_messages import with_attachments
 from app.composer import Composer
 from app.i18n.translate import plural, problem, tr
-from app.pictures.reading import MOST, is_picture_file, picture_of, picture_reader, read_picture
+from app.images.reading import MOST, image_reader, is_image_file, pasted_image, read_image
 from app.platform.main_thread import MainThreadQueue
 from app.shell import Shell
 from app.storage.records import Attachment
@@ -84,7 +84,7 @@ class AttachmentController(QObject):
 
     @Slot(object)
     def take_image(self, image: QImage) -> None:
-        """Attach a picture that was pasted."""
+        """Attach an image that was pasted."""
         why = refusal(self._models)
         if why is not None:
             self._show_refused([why])
@@ -96,7 +96,7 @@ class AttachmentController(QObject):
         threading.Thread(target=read, name="attachments", daemon=True).start()
 
     def may_send(self, files: Sequence[Attachment]) -> bool:
-        """Whether a message with these can be sent; where the model reads no pictures, a banner says so."""
+        """Whether a message with these can be sent; where the model reads no images, a banner says so."""
         why = refusal(self._models) if any(file.image for file in files) else None
         if why is not None:
             self._show_refused([why])
@@ -132,19 +132,19 @@ class AttachmentController(QObject):
             self.too_long.emit([known[id(a)] for a in long])
 
     def _read(self, paths: list[Path], chat_id: int, blind: protocol.UnderhillError | None) -> None:
-        """Runs on a thread of its own. blind: why no pictures can be attached."""
+        """Runs on a thread of its own. blind: why no images can be attached."""
         found: list[tuple[Attachment, Path]] = []
         long: list[Path] = []
         refused: list[protocol.UnderhillError] = []
-        with picture_reader() as reader:
+        with image_reader() as reader:
             for path in paths:
                 try:
                     if os.path.isdir(path):
                         long.append(path)
-                    elif not is_picture_file(path):
+                    elif not is_image_file(path):
                         found.append((read(path), path))
                     elif blind is None:
-                        found.append((read_picture(path, reader), path))
+                        found.append((read_image(path, reader), path))
                     elif blind not in refused:
                         refused.append(blind)
                 except protocol.UnderhillError as error:
@@ -157,7 +157,7 @@ class AttachmentController(QObject):
     def _read_image(self, image: QImage, name: str, chat_id: int) -> None:
         """Runs on a thread of its own."""
         try:
-            found, refused = [(picture_of(image, name), Path(name))], []
+            found, refused = [(pasted_image(image, name), Path(name))], []
         except protocol.UnderhillError as error:
             found, refused = [], [error]
         self._main_queue.post(self._finished, chat_id, found, [], refused)
@@ -180,7 +180,7 @@ class AttachmentController(QObject):
     def _within_limit(
         self, found: list[tuple[Attachment, Path]]
     ) -> tuple[list[tuple[Attachment, Path]], list[protocol.UnderhillError]]:
-        """Without the pictures that are too many for one message, and what to say of those."""
+        """Without the images that are too many for one message, and what to say of those."""
         space = MOST - sum(1 for file in self._composer.attachments if file.image)
         over = [file for file, _ in found if file.image][max(0, space) :]
         if not over:
@@ -229,7 +229,7 @@ class AttachmentReader(QObject):
         self._readers: list[AttachmentDialog] = []
         shell.composer.attached.pressed.connect(self.show_drafted)
         shell.transcript.message_actions.files.connect(self.show_sent)
-        shell.transcript.message_actions.picture.connect(self.show_picture)
+        shell.transcript.message_actions.image.connect(self.show_image)
 
     @Slot(int)
     def show_drafted(self, number: int) -> None:
@@ -244,12 +244,12 @@ class AttachmentReader(QObject):
             self.open(self._conversation.messages[at].attachments, 0)
 
     @Slot(object, object)
-    def show_picture(self, message_id: int, picture: Attachment) -> None:
-        """Open what is attached to a message, at a picture."""
+    def show_image(self, message_id: int, image: Attachment) -> None:
+        """Open what is attached to a message, at an image."""
         at = self._conversation.index(message_id)
         files = self._conversation.messages[at].attachments if at >= 0 else ()
-        if picture in files:
-            self.open(files, files.index(picture))
+        if image in files:
+            self.open(files, files.index(image))
 
     def open(self, files: Sequence[Attachment], number: int) -> AttachmentDialog:
         """Open a dialog for these files, at one of them."""

@@ -1,4 +1,4 @@
-"""Shows what is attached: what a model reads of files, and pictures."""
+"""Shows what is attached: what a model reads of files, and images."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QTextCursor,
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QStackedWidget, QWidget
 
 from app.i18n.translate import plural, tr
-from app.pictures.cache import picture_cache
-from app.pictures.files import ask_and_save, copy_picture
-from app.pictures.view import PictureView
+from app.images.cache import image_cache
+from app.images.files import ask_and_save, copy_image
+from app.images.view import ImageView
 from app.storage.records import Attachment
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
@@ -52,10 +52,10 @@ class AttachmentDialog(QDialog):
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.text.setTabChangesFocus(True)
-        self.picture = PictureView(theme, self)
+        self.image = ImageView(theme, self)
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.text)
-        self._pages.addWidget(self.picture)
+        self._pages.addWidget(self.image)
         QShortcut(QKeySequence("Ctrl+F"), self).activated.connect(self.search)
         top = hbox(self.names, (self.facts, 1), self.search_button, self.copy, self.save, spacing=10)
         vbox(top, self.bar, (self._pages, 1), parent=self, margins=(16, 14, 16, 16), spacing=10)
@@ -77,12 +77,12 @@ class AttachmentDialog(QDialog):
         self.search_button.setVisible(not seen)
         self.save.setVisible(seen)
         self.copy.setAccessibleName(tr("Copy image") if seen else tr("Copy text"))
-        self._pages.setCurrentWidget(self.picture if seen else self.text)
+        self._pages.setCurrentWidget(self.image if seen else self.text)
         if seen:
             self.bar.hide()
-            self.picture.show_picture(file)
-            self.picture.setFocus()
-            pixels = picture_cache().size_of(file)
+            self.image.show_image(file)
+            self.image.setFocus()
+            pixels = image_cache().size_of(file)
             self.facts.setText(f"{pixels.width():,} × {pixels.height():,}  ·  {size(len(file.image))}")
             return
         self.text.setAccessibleName(tr("Text of {name}", name=file.name))
@@ -140,7 +140,7 @@ class AttachmentDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         if self.file.image:
-            copy_picture(self.file)
+            copy_image(self.file)
         else:
             QGuiApplication.clipboard().setText(self.file.text)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QToolButton, QWidget
 
 from app import backend
 from app.backend import Models, team_key
@@ -130,21 +130,28 @@ class Header(QFrame):
         self.state.setObjectName("muted")
         self._answering = False
         self.cancel = make_button(tr("Cancel"), self, self._cancel, "quiet")
-        self.downloads = make_button("", self, style="downloads")
-        sizes.set_font(self.downloads, 0.84, self.downloads.font().Weight.DemiBold)
-        self.downloads.hide()
-        self.offline = make_button(tr("Offline"), self, style="offline")
-        sizes.set_font(self.offline, 0.84, self.offline.font().Weight.DemiBold)
-        self.offline.hide()
-        self.server = make_button("", self, style="downloads")
-        sizes.set_font(self.server, 0.84, self.server.font().Weight.DemiBold)
-        self.server.hide()
+        self.downloads = _make_badge("", self, "downloads")
+        self.offline = _make_badge(tr("Offline"), self, "offline")
+        self.server = _make_badge("", self, "downloads")
         self.thinking = ThinkingButton(theme, self)
         self.live = IconButton(theme, "live", tr("Toggle performance panel"), self, "Ctrl+L")
         self.live.setCheckable(True)
         self.settings = IconButton(theme, "settings", tr("Settings"), self, "Ctrl+,")
         self.more = IconButton(theme, "more", tr("More"), self)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._fill_more_menu()
+        self.bar = make_bar(self, tr("Progress"))
+        row = hbox(
+            self.sidebar, self.model, (self.state, 1), self.cancel, self.downloads, self.offline, self.server,
+            self.thinking, self.live, self.settings, self.more, margins=(10, 7, 10, 5), spacing=4,
+        )  # fmt: skip
+        vbox(row, self.bar, parent=self, margins=0, spacing=0)
+        known.changed.connect(self.refresh)
+        known.import_changed.connect(self.refresh)
+        theme.changed.connect(self.refresh)
+        self.refresh()
+
+    def _fill_more_menu(self) -> None:
         more = QMenu(self.more)
         self.compare = more.addAction(tr("Compare answers…") + "\tCtrl+Shift+K")
         self.prompts = more.addAction(tr("Prompts…"))
@@ -157,16 +164,6 @@ class Header(QFrame):
         self.logs = more.addAction(tr("Open log folder"))
         self.about = more.addAction(tr("About Underhill"))
         self.more.setMenu(more)
-        self.bar = make_bar(self, tr("Progress"))
-        row = hbox(
-            self.sidebar, self.model, (self.state, 1), self.cancel, self.downloads, self.offline, self.server,
-            self.thinking, self.live, self.settings, self.more, margins=(10, 7, 10, 5), spacing=4,
-        )  # fmt: skip
-        vbox(row, self.bar, parent=self, margins=0, spacing=0)
-        known.changed.connect(self.refresh)
-        known.import_changed.connect(self.refresh)
-        theme.changed.connect(self.refresh)
-        self.refresh()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Put the menu of models below the left end of its button: Qt aligns it with the right one, where the button
@@ -350,6 +347,14 @@ class Header(QFrame):
             self._models.cancel_load()
         else:
             self._models.cancel_import()
+
+
+def _make_badge(text: str, parent: QWidget, style: str) -> QPushButton:
+    """A small button that is shown while it has something to say."""
+    badge = make_button(text, parent, style=style)
+    sizes.set_font(badge, 0.84, badge.font().Weight.DemiBold)
+    badge.hide()
+    return badge
 
 
 def _named(known: Models, key: str) -> str:

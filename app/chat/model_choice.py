@@ -22,7 +22,7 @@ class ModelChoice:
     opened, where it is not, and returns the id of the command that is waited for, or ''. settings: of all models and of
     single ones, for those that a team asks. hosts: where messages to a key go that leave this computer; ''.
     context: tokens that the open model can read; 0 where that is not known. reads_images: whether who has a key takes
-    pictures.
+    images.
     """
 
     answering: Callable[[], str] = lambda: ""
@@ -36,8 +36,8 @@ class ModelChoice:
     def begun(self, model: str, before: Sequence[StoredMessage]) -> dict[str, Any]:
         """What is known of an answer before it is asked for, as StoredMessage.stats has it. before: what it answers."""
         hosts = self.hosts(model)
-        pictures = 0 if self.reads_images(model) else sum(1 for m in before for a in m.attachments if a.image)
-        return {**({"endpoint": hosts} if hosts else {}), **({"images_left_out": pictures} if pictures else {})}
+        images = 0 if self.reads_images(model) else sum(1 for m in before for a in m.attachments if a.image)
+        return {**({"endpoint": hosts} if hosts else {}), **({"images_left_out": images} if images else {})}
 
     def fields(self, answer: RunningAnswer, thinking: str) -> dict[str, Any]:
         """Fields of Generate, once the model is asked for; the open model goes on with an answer of a

@@ -14,7 +14,7 @@ def prompt_messages(
     messages: Sequence[StoredMessage], system: str = "", longest: int = LONGEST_RESULT, *, images: bool = False
 ) -> tuple[protocol.Message, ...]:
     """What the model reads. Roles take turns, as chat templates demand: an answer that never came leaves two questions
-    in a row, which become one. longest: characters of a tool's result. images: the model reads pictures; for others
+    in a row, which become one. longest: characters of a tool's result. images: the model reads images; for others
     their names stand in the text.
     """
     read = [protocol.Message("system", system)] if system else []

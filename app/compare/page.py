@@ -11,7 +11,7 @@ from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.backend import Models, is_endpoint
-from app.chat.picture_support import reads_images
+from app.chat.image_support import reads_images
 from app.chat.prompt_messages import prompt_messages
 from app.compare.column import CompareColumn
 from app.compare.run import ComparisonRun

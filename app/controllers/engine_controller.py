@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Slot
 from app import backend
 from app.backend import EngineLink, Models, Network
 from app.chat.conversation import Conversation
-from app.chat.picture_support import reads_images
+from app.chat.image_support import reads_images
 from app.controllers.chat_navigator import ChatNavigator
 from app.dialogs import PrivacyDialog
 from app.i18n.translate import tr

@@ -26,7 +26,7 @@ from engine import protocol
 
 NOTIFY_AFTER = 10.0  # seconds; after a shorter wait the user is hardly in another program
 _SIDE = 64  # pixels of the icon with progress
-_STEPS = 20  # pictures of a ring that fills
+_STEPS = 20  # icons of a ring that fills
 _SHOWN = 120  # characters of an answer in a notification
 
 
@@ -122,7 +122,7 @@ class TrayController(QObject):
 
     @Slot()
     def _update_icon(self) -> None:
-        """The tray's picture and words."""
+        """The tray's icon and words."""
         if self.tray is None:
             return
         m = self._models
@@ -142,8 +142,8 @@ class TrayController(QObject):
             self.tray.setToolTip(f"Underhill – {words}" if words else "Underhill")
 
     def _ring(self, share: float) -> QIcon:
-        picture = pixmap("underhill", "", _SIDE)
-        painter = QPainter(picture)
+        made = pixmap("underhill", "", _SIDE)
+        painter = QPainter(made)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         around = QRectF(5, 5, _SIDE - 10, _SIDE - 10)
         p = self._theme.palette
@@ -152,7 +152,7 @@ class TrayController(QObject):
         painter.setPen(QPen(QColor(p.accent), 10, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
         painter.drawArc(around, 90 * 16, -round(360 * 16 * share))
         painter.end()
-        return QIcon(picture)
+        return QIcon(made)
 
     @Slot(QSystemTrayIcon.ActivationReason)
     def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:

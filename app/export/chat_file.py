@@ -30,12 +30,12 @@ _decode_json = json.JSONDecoder().raw_decode
 _WHITE_SPACE = re.compile(r"[ \t\n\r]*")
 FORMAT = "underhill-chats"  # what our own files say they are
 VERSION = 2  # of FORMAT: a file of a later one is refused, with the advice to install a newer Underhill
-WITHOUT_PICTURES = 1  # the version of a file that has none, which an older Underhill reads, too
+WITHOUT_IMAGES = 1  # the version of a file that has none, which an older Underhill reads, too
 _DAY = 86400.0  # seconds: clocks of other time zones and wrong clocks may be ahead by that much
 _ENDLESS = 1e18  # more than any figure
 _CITATION = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue206]")  # marks that only ChatGPT can show
 LARGEST = 2 << 30  # bytes, of the file and of what is packed in it
-CHAT, PICTURE, UNREAD, LATER, NONE, LONG = "chat", "picture", "unread", "later", "none", "long"
+CHAT, IMAGE, UNREAD, LATER, NONE, LONG = "chat", "image", "unread", "later", "none", "long"
 _ODD = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what reading something else ends in
 _LOCKED = (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, lzma.LZMAError)  # and of archives: also encrypted
 
@@ -222,8 +222,8 @@ _FIGURES: dict[str, Callable[[object], bool]] = {
 }  # fmt: skip
 
 
-def read_chatgpt(c: dict[str, Any], picture: str) -> dict[str, Any]:
-    """Parse a conversation of ChatGPT's export, without tools and hidden instructions. picture: stands for one.
+def read_chatgpt(c: dict[str, Any], image: str) -> dict[str, Any]:
+    """Parse a conversation of ChatGPT's export, without tools and hidden instructions. image: stands for one.
 
     Raises what odd data ends in.
     """
@@ -238,7 +238,7 @@ def read_chatgpt(c: dict[str, Any], picture: str) -> dict[str, Any]:
             continue
         node = nodes[i]
         above = kept.get(parents[i] or "")
-        role, text = _said(node.get("message"), picture)
+        role, text = _said(node.get("message"), image)
         kept[i] = i if text else above
         if text:
             stated = node["message"].get("metadata") or {}
@@ -268,7 +268,7 @@ def _tree(nodes: dict[str, dict[str, Any]]) -> tuple[dict[str, str | None], dict
     return parents, {i: [*children] for i, children in below.items()}
 
 
-def _said(message: dict[str, Any] | None, picture: str) -> tuple[str, str]:
+def _said(message: dict[str, Any] | None, image: str) -> tuple[str, str]:
     """Role and text of a message; no text for what is not part of the talk."""
     role = ((message or {}).get("author") or {}).get("role")
     if message is None or role not in ("user", "assistant") or (message.get("recipient") or "all") != "all":
@@ -276,39 +276,39 @@ def _said(message: dict[str, Any] | None, picture: str) -> tuple[str, str]:
     content = message.get("content") or {}
     if content.get("content_type") not in ("text", "multimodal_text"):
         return "", ""
-    parts = [_part(p, picture) for p in content.get("parts") or ()]
+    parts = [_part(p, image) for p in content.get("parts") or ()]
     return role, _CITATION.sub("", "\n\n".join(p for p in parts if p)).strip()
 
 
-def _part(part: object, picture: str) -> str:
-    """Text of a part: typed, transcribed from a recording, or what stands for a picture."""
+def _part(part: object, image: str) -> str:
+    """Text of a part: typed, transcribed from a recording, or what stands for an image."""
     if isinstance(part, str):
         return clean_text(part)
     kind = part.get("content_type") if isinstance(part, dict) else ""
     if isinstance(part, dict) and kind == "audio_transcription":
         return clean_text(part.get("text") or "")
-    return picture if kind == "image_asset_pointer" else ""
+    return image if kind == "image_asset_pointer" else ""
 
 
-def chats(path: str, picture: str) -> Iterator[list[Any]]:
-    """[CHAT, its fields] for each, and of our own file [PICTURE, its name, base64] for each; at the end [UNREAD, how
+def chats(path: str, image: str) -> Iterator[list[Any]]:
+    """[CHAT, its fields] for each, and of our own file [IMAGE, its name, base64] for each; at the end [UNREAD, how
     many more chats it holds that are not as they should be], or why there is nothing to be had from the file: [LATER],
-    [LONG] or [NONE, why]. picture: stands where ChatGPT had a picture.
+    [LONG] or [NONE, why]. image: stands where ChatGPT had an image.
     """
     odd, ours, some = 0, False, False
     stated: dict[str, Any] = {}  # of our own file, beside its chats
     try:
         for name, value in _parts(Path(path)):
             if name == "pictures":
-                if (found := _picture(value)) is not None:
-                    yield [PICTURE, *found]
+                if (found := _image(value)) is not None:
+                    yield [IMAGE, *found]
                 continue
             if name not in ("", "chats"):
                 stated[name] = value
                 continue
             ours = bool(name)
             try:
-                chat = _own(value) if name else read_chatgpt(value, picture)
+                chat = _own(value) if name else read_chatgpt(value, image)
             except (*_ODD, protocol.UnderhillError):
                 odd += 1
                 continue
@@ -379,9 +379,9 @@ class _Bounded(io.RawIOBase):
         return len(data)
 
 
-def _picture(value: Any) -> tuple[str, str] | None:
-    """What its chats call a picture, and its file in base64; None of one that cannot be read."""
-    from app.pictures import encode  # Qt's decoders, which most files need not
+def _image(value: Any) -> tuple[str, str] | None:
+    """What its chats call an image, and its file in base64; None of one that cannot be read."""
+    from app.images import encode  # Qt's decoders, which most files need not
 
     with suppress(*_ODD):  # one that is damaged is such a ValueError, too
         return one_line(value["picture"]), base64.b64encode(

@@ -14,11 +14,11 @@ from datetime import datetime
 from pathlib import Path, PurePath
 from typing import Any
 
-from app.export.chat_file import FORMAT, VERSION, WITHOUT_PICTURES
+from app.export.chat_file import FORMAT, VERSION, WITHOUT_IMAGES
 from app.i18n.languages import moment
 from app.i18n.translate import tr
+from app.images.files import data_url
 from app.markdown.split import thought_and_answer
-from app.pictures.files import data_url
 from app.storage.records import Attachment, Chat, StoredMessage, attachment_entries
 from app.storage.store import ChatStore
 from app.transcript import notes
@@ -26,7 +26,7 @@ from app.transcript.steps import place_of
 from app.transcript.tools import written
 from engine import filesystem, protocol
 
-IN_MEMORY = 8 << 20  # characters of pictures that are not put on the disk until they are written
+IN_MEMORY = 8 << 20  # characters of images that are not put on the disk until they are written
 _PIECE = 1 << 20  # characters
 # names that Windows keeps to itself
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)", re.IGNORECASE)
@@ -38,24 +38,24 @@ _SIGNS = re.compile(r"([\\`*_\[\]<>|~$])")
 def as_json(chats: Iterable[tuple[Chat, str, list[StoredMessage]]]) -> Iterator[str]:
     """JSON of chats with the names of their folders and all branches, piece by piece.
 
-    Pictures stand behind the chats, each once; until then they are on the disk, as all may be more than memory holds.
+    Images stand behind the chats, each once; until then they are on the disk, as all may be more than memory holds.
     """
     with tempfile.SpooledTemporaryFile(IN_MEMORY, "w+", encoding="ascii") as spool:
-        pictures: set[str] = set()
+        images: set[str] = set()
         between = ""
         yield f'{{"format": {json.dumps(FORMAT)}, "chats": ['
         for chat, folder, messages in chats:
             yield between + "\n" + json.dumps(_entry(chat, folder, messages), ensure_ascii=False, indent=1)
             between = ","
-            for file in (a for m in messages for a in m.attachments if a.image and a.digest not in pictures):
+            for file in (a for m in messages for a in m.attachments if a.image and a.digest not in images):
                 data = base64.b64encode(file.image).decode("ascii")
-                spool.write(("," if pictures else "") + "\n" + json.dumps({"picture": file.digest, "data": data}))
-                pictures.add(file.digest)
+                spool.write(("," if images else "") + "\n" + json.dumps({"picture": file.digest, "data": data}))
+                images.add(file.digest)
         yield '\n], "pictures": ['
         spool.seek(0)
         while piece := spool.read(_PIECE):
             yield piece
-        yield f'\n], "version": {VERSION if pictures else WITHOUT_PICTURES}}}\n'
+        yield f'\n], "version": {VERSION if images else WITHOUT_IMAGES}}}\n'
 
 
 def gathered(store: ChatStore, only: int | None = None) -> Iterator[tuple[Chat, str, list[StoredMessage]]]:
@@ -111,13 +111,13 @@ def _source(source: protocol.Passage) -> dict[str, Any]:
 def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
     """Markdown of one branch: author and time of each message, with collapsible thoughts and attached files.
 
-    Pictures stand in it themselves, as addresses at its end, where they are in nobody's way.
+    Images stand in it themselves, as addresses at its end, where they are in nobody's way.
     """
     parts = [f"# {_plain(chat.title or tr('New chat'))}"]
     if chat.style is not None and chat.style.system:
         parts.append(f"**{tr('System prompt')}**")
         parts.append("> " + chat.style.system.replace("\n", "\n> "))
-    numbers: dict[str, str] = {}  # of pictures, by their addresses
+    numbers: dict[str, str] = {}  # of images, by their addresses
     for m in messages:
         who = tr("You") if m.role == "user" else _plain(m.model) or tr("Answer")
         parts.append(f"## {who}\n\n*{moment(datetime.fromtimestamp(m.created_at))}*")

@@ -17,7 +17,7 @@ from app.export.chat_file import ImportedChat
 from app.i18n.translate import problem, tr
 from app.storage.records import (
     Chat,
-    ReadPicture,
+    ReadImage,
     StoredMessage,
     Style,
     attachments_of,
@@ -45,8 +45,8 @@ class ImportedChats(AbstractContextManager["ImportedChats", None]):
         self.unread = 0
         self._count = 0
         self._spool = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+b")  # noqa: SIM115
-        self._pictures = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+b")  # noqa: SIM115
-        self._places: dict[str, tuple[int, int]] = {}  # of pictures in that: first byte, and how many
+        self._images = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+b")  # noqa: SIM115
+        self._places: dict[str, tuple[int, int]] = {}  # of images in that: first byte, and how many
 
     def __len__(self) -> int:
         return self._count
@@ -61,22 +61,22 @@ class ImportedChats(AbstractContextManager["ImportedChats", None]):
         self._spool.write(json.dumps(chat).encode() + b"\n")
         self._count += 1
 
-    def put_picture(self, name: str, data: bytes) -> None:
-        """Add a picture, by the name that attachments have for it. Raises OSError."""
-        self._pictures.seek(0, os.SEEK_END)
-        self._places[name] = self._pictures.tell(), len(data)
-        self._pictures.write(data)
+    def put_image(self, name: str, data: bytes) -> None:
+        """Add an image, by the name that attachments have for it. Raises OSError."""
+        self._images.seek(0, os.SEEK_END)
+        self._places[name] = self._images.tell(), len(data)
+        self._images.write(data)
 
-    def picture(self, name: str) -> bytes:
-        """The file of a picture. Raises LookupError."""
+    def image(self, name: str) -> bytes:
+        """The file of an image. Raises LookupError."""
         start, length = self._places[name]
-        self._pictures.seek(start)
-        return self._pictures.read(length)
+        self._images.seek(start)
+        return self._images.read(length)
 
     def close(self) -> None:
         """Delete the spools."""
         self._spool.close()
-        self._pictures.close()
+        self._images.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -92,8 +92,8 @@ def read(path: Path) -> ImportedChats:
             match kind:
                 case chat_file.CHAT:
                     contents.put(more[0])
-                case chat_file.PICTURE:
-                    contents.put_picture(more[0], base64.b64decode(more[1]))
+                case chat_file.IMAGE:
+                    contents.put_image(more[0], base64.b64decode(more[1]))
                 case chat_file.UNREAD:
                     contents.unread = more[0]
                     return contents
@@ -138,7 +138,7 @@ def add(store: ChatStore, contents: ImportedChats) -> tuple[Chat, ...]:
                 folder_id=made.get(chat.folder),
                 style=_style(chat.style),
             )
-            store.insert(record, tuple(_message(m, ids, record.id, contents.picture) for m in chat.messages))
+            store.insert(record, tuple(_message(m, ids, record.id, contents.image) for m in chat.messages))
             store.db.execute(
                 "UPDATE chats SET leaf_id = ?, updated_at = ? WHERE id = ?", (leaf, record.updated_at, record.id)
             )
@@ -146,7 +146,7 @@ def add(store: ChatStore, contents: ImportedChats) -> tuple[Chat, ...]:
     return tuple(added)
 
 
-def _message(m: dict[str, Any], ids: dict[Any, int], chat: int, picture: ReadPicture) -> StoredMessage:
+def _message(m: dict[str, Any], ids: dict[Any, int], chat: int, read_image: ReadImage) -> StoredMessage:
     return StoredMessage(
         id=ids[m["id"]],
         chat_id=chat,
@@ -157,7 +157,7 @@ def _message(m: dict[str, Any], ids: dict[Any, int], chat: int, picture: ReadPic
         stats=m.get("stats", {}),
         model=m["model"],
         created_at=m["created_at"] or time.time(),
-        attachments=attachments_of(m.get("attachments", []), picture),
+        attachments=attachments_of(m.get("attachments", []), read_image),
         sources=sources_of(m.get("sources", [])),
         tools=tools_of(m.get("tools", [])),
     )

@@ -112,8 +112,8 @@ def _wishes(table: QTextTable, column: int) -> tuple[float, float]:
             for run in [it.fragment() for it in block]:  # type: ignore[attr-defined]
                 form = run.charFormat()
                 if form.isImageFormat():
-                    picture = form.toImageFormat().width()
-                    long, word = long + picture, max(word, picture)
+                    image = form.toImageFormat().width()
+                    long, word = long + image, max(word, image)
                     continue
                 metrics = QFontMetricsF(form.font())
                 long += metrics.horizontalAdvance(run.text())
@@ -133,7 +133,7 @@ def tables_of(document: QTextDocument) -> list[QTextTable]:
 class BlockDocument(QTextDocument):
     """QTextDocument that loads nothing: an image in an answer opens no file and no connection.
 
-    sources: of the formulas shown as pictures, by number. waiting: some are still being made.
+    sources: of the formulas shown as images, by number. waiting: some are still being made.
     """
 
     def __init__(self) -> None:

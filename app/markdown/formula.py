@@ -33,13 +33,13 @@ _SIGN = re.compile(rf"`+|\\[\\$(\[]|\$\$?|{ENVIRONMENT}")  # where code, an esca
 _PLACE = 0xE000  # of Unicode's private characters, the first that stands for a formula while Markdown is read
 _MOST = 6000  # formulas in a block
 _SCALE = 1.16  # its typeface looks smaller than ours at the same size
-_KEPT = 400  # formulas kept as pictures
+_KEPT = 400  # formulas kept as images
 _LONGEST = 4000  # characters; what is longer is no formula but a mistake
-_PIXELS = 1_000_000  # of a picture; a larger one is drawn less finely, for 400 may be kept
+_PIXELS = 1_000_000  # of an image; a larger one is drawn less finely, for 400 may be kept
 
 Key = tuple[str, bool, str, float]  # the formula, whether it stands alone, colour, pixels of size
 _SCHEME = "formula:"
-_OBJECT = "\ufffc"  # what Qt has in the text where a picture is
+_OBJECT = "\ufffc"  # what Qt has in the text where an image is
 
 
 @dataclass(frozen=True)
@@ -152,18 +152,18 @@ class FormulaRenderer(QObject):
         super().__init__(parent)
         self._setter = setter
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="formulas")
-        self._pictures: OrderedDict[Key, FormulaImage | None] = OrderedDict()
+        self._images: OrderedDict[Key, FormulaImage | None] = OrderedDict()
         self._asked: set[Key] = set()
         self._set.connect(self._take)  # a bound method: it is called on this object's thread
         self._tell = QTimer(self, singleShot=True, interval=30)
         self._tell.timeout.connect(self.ready)
 
-    def picture(self, formula: FormulaSource, colour: str) -> FormulaImage | None:
+    def image(self, formula: FormulaSource, colour: str) -> FormulaImage | None:
         """Image of a formula; None while it is being made, and for good where the formula is wrong."""
         key = _key(formula, colour)
-        if key in self._pictures:
-            self._pictures.move_to_end(key)
-            return self._pictures[key]
+        if key in self._images:
+            self._images.move_to_end(key)
+            return self._images[key]
         if key not in self._asked and len(formula.latex) <= _LONGEST:
             self._asked.add(key)
             self._worker.submit(self._make, key)
@@ -184,9 +184,9 @@ class FormulaRenderer(QObject):
     @Slot(object, str)
     def _take(self, key: Key, svg: str) -> None:
         self._asked.discard(key)
-        self._pictures[key] = _drawn(svg) if svg else None
-        while len(self._pictures) > _KEPT:
-            self._pictures.popitem(last=False)
+        self._images[key] = _drawn(svg) if svg else None
+        while len(self._images) > _KEPT:
+            self._images.popitem(last=False)
         self._tell.start()
 
 
@@ -221,10 +221,10 @@ def insert_formulas(
         cursor = document.find(placeholder(number))
         if cursor.isNull():
             continue
-        picture = formulas.picture(formula, palette.text)
-        if picture is not None:
+        drawn = formulas.image(formula, palette.text)
+        if drawn is not None:
             alone = cursor.block().text().strip() == placeholder(number)
-            _insert(document, cursor, number, picture, space, alone)
+            _insert(document, cursor, number, drawn, space, alone)
             continue
         waiting = formulas.waiting(formula, palette.text) or waiting
         form = QTextCharFormat(cursor.charFormat())
@@ -260,19 +260,19 @@ def _numbers(cursor: QTextCursor) -> list[int]:
 
 
 def _insert(
-    document: QTextDocument, cursor: QTextCursor, number: int, picture: FormulaImage, space: float, alone: bool
+    document: QTextDocument, cursor: QTextCursor, number: int, drawn: FormulaImage, space: float, alone: bool
 ) -> None:
-    """Qt can set a picture's middle half an x above the line of writing, and no other height but that of its foot: so
-    the picture gets what it lacks above or below, until that is where its line of writing lies. alone: there is no
+    """Qt can set an image's middle half an x above the line of writing, and no other height but that of its foot: so
+    the image gets what it lacks above or below, until that is where its line of writing lies. alone: there is no
     line of writing to be on.
     """
-    shrink = min(1.0, space / picture.width)
-    width, height, below = picture.width * shrink, picture.height * shrink, picture.below * shrink
+    shrink = min(1.0, space / drawn.width)
+    width, height, below = drawn.width * shrink, drawn.height * shrink, drawn.below * shrink
     lacking = 0.0 if alone else height - 2 * below - QFontMetricsF(fonts.text()).xHeight()
     above, under = max(0.0, -lacking), max(0.0, lacking)
     name = f"{_SCHEME}{number}"
     document.addResource(
-        QTextDocument.ResourceType.ImageResource.value, QUrl(name), _padded(picture, above / shrink, under / shrink)
+        QTextDocument.ResourceType.ImageResource.value, QUrl(name), _padded(drawn, above / shrink, under / shrink)
     )
     form = QTextImageFormat()
     form.setName(name)
@@ -282,15 +282,15 @@ def _insert(
     cursor.insertImage(form)
 
 
-def _padded(picture: FormulaImage, above: float, under: float) -> QImage:
-    scale = picture.image.height() / picture.height
+def _padded(drawn: FormulaImage, above: float, under: float) -> QImage:
+    scale = drawn.image.height() / drawn.height
     top, bottom = round(above * scale), round(under * scale)
     if not top and not bottom:
-        return picture.image
-    size = picture.image.size()
-    image = QImage(size.width(), size.height() + top + bottom, picture.image.format())
+        return drawn.image
+    size = drawn.image.size()
+    image = QImage(size.width(), size.height() + top + bottom, drawn.image.format())
     image.fill(QColor(0, 0, 0, 0))
     painter = QPainter(image)
-    painter.drawImage(QRect(0, top, size.width(), size.height()), picture.image)
+    painter.drawImage(QRect(0, top, size.width(), size.height()), drawn.image)
     painter.end()
     return image

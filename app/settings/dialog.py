@@ -188,7 +188,7 @@ class SettingsDialog(QDialog):
         self.measure.show_model(card)
         self._list_models()
         self._show_elsewhere()
-        self._picture()
+        self._show_scores()
 
     def recommend(self, found: protocol.Recommended) -> None:
         """Mark what Underhill chooses for memory and context where nobody does."""
@@ -241,7 +241,7 @@ class SettingsDialog(QDialog):
                 page.add_extra(self.recordings, words, advanced=True)
             if setting.name == "t2":
                 self.scores = ScoresPanel(self._theme, page)
-                self.scores.picture.cut.connect(self._cut)
+                self.scores.chart.cut.connect(self._cut)
                 page.add_extra(
                     self.scores,
                     tr("threshold t1 t2 scores distribution chart", about="words of the search"),
@@ -290,7 +290,7 @@ class SettingsDialog(QDialog):
             editor.set_value(self._value(name))
         self._show_needs()
         self._show_elsewhere()
-        self._picture()
+        self._show_scores()
 
     def _list_models(self) -> None:
         """List the models that can be set apart: the open one, and those that are set apart by now."""
@@ -338,7 +338,7 @@ class SettingsDialog(QDialog):
                 other = protocol.settings.ALL[editor.setting.needs[0]]
                 editor.needs(other, self._value(other.name))
 
-    def _picture(self) -> None:
+    def _show_scores(self) -> None:
         t1, t2 = self._value("t1"), self._value("t2")
         dial = str(self._value("dial"))
         card = self._card if self._is_open else None
@@ -373,17 +373,17 @@ class SettingsDialog(QDialog):
                     self.engine_changed.emit(cut, None, self._model)
         self._show_needs()
         self._show_elsewhere()
-        self._picture()
+        self._show_scores()
         if not protocol.settings.ALL[name].live and self._is_open:
             self.need_reload(True)
 
     @Slot(float, float)
     def _cut(self, t1: float, t2: float) -> None:
-        """Apply cuts that were dragged in the picture."""
+        """Apply cuts that were dragged in the chart."""
         for name, value in (("t1", t1), ("t2", t2)):
             self.editors[name].set_value(value)
             self.engine_changed.emit(name, value, self._model)
-        self._picture()
+        self._show_scores()
 
     # ---- finding, resetting, loading again --------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ _TIERS = ("8", "2", "skipped")  # colours of what runs in full, coarse, and not 
 _NAMES = (tr_noop("full precision"), tr_noop("lower precision"), tr_noop("skipped"))
 
 
-class ScorePicture(QWidget):
+class ScoreChart(QWidget):
     """Histogram with two cuts to drag. cut: T1 and T2 were dragged there."""
 
     cut = Signal(float, float)
@@ -127,12 +127,12 @@ class ScoresPanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.picture = ScorePicture(theme, self)
+        self.chart = ScoreChart(theme, self)
         self.words = make_label("", self, "muted", wrap=True)
         self.words.setTextFormat(Qt.TextFormat.RichText)
         self._shown: tuple[protocol.ModelCard | None, str, float | None, float | None] = (None, "", None, None)
         theme.changed.connect(self._show_again)
-        vbox(self.picture, self.words, parent=self, margins=(0, 6, 0, 6), spacing=4)
+        vbox(self.chart, self.words, parent=self, margins=(0, 6, 0, 6), spacing=4)
 
     @Slot()
     def _show_again(self) -> None:
@@ -143,7 +143,7 @@ class ScoresPanel(QWidget):
         self._shown = (card, preset, t1, t2)
         found = card.calibration if card is not None else None
         cuts = cuts_of(card, preset, t1, t2) if card is not None else None
-        self.picture.setVisible(cuts is not None)
+        self.chart.setVisible(cuts is not None)
         if found is None or cuts is None:
             self.words.setText(
                 tr("Load a model to see its scores.")
@@ -156,13 +156,13 @@ class ScoresPanel(QWidget):
                 )
             )
             return
-        self.picture.show_scores(found.scores, *cuts)
+        self.chart.show_scores(found.scores, *cuts)
         palette = self._theme.palette
         parts = [
             (palette.tiers[tier], f"{percent(share)} {tr(name)}")
             for tier, name, share in zip(_TIERS, _NAMES, found.shares(*cuts), strict=True)
         ]
-        self.picture.setAccessibleDescription(", ".join(words for _, words in parts))
+        self.chart.setAccessibleDescription(", ".join(words for _, words in parts))
         exact = preset == "exact"
         note = tr("With Exact, every expert runs at full precision.") if exact else tr("Of experts read from disk:")
         self.words.setText(f"{note}<br>{swatches(parts)}")

@@ -374,7 +374,7 @@ class ChatView(QListView):
             data.setData(MIME, " ".join(str(chat.id) for chat in chats).encode())
             drag.setMimeData(data)
             drag.setPixmap(
-                self._picture(chats[0].title if len(chats) == 1 else plural("1 chat", "%n chats", len(chats)))
+                self._drag_pixmap(chats[0].title if len(chats) == 1 else plural("1 chat", "%n chats", len(chats)))
             )
             drag.setHotSpot(QPoint(-12, -6))
             drag.exec(Qt.DropAction.MoveAction)
@@ -425,7 +425,7 @@ class ChatView(QListView):
             self.delegate.target = row
             self.viewport().update()
 
-    def _picture(self, words: str) -> QPixmap:
+    def _drag_pixmap(self, words: str) -> QPixmap:
         font, p = fonts.text(), self._theme.palette
         metrics = QFontMetrics(font)
         words = elided_title(words, metrics, _DRAG_WIDTH)

@@ -95,10 +95,10 @@ class Folder:
 
 @dataclass(frozen=True)
 class Attachment:
-    """A text or a picture that goes with a message. name: of the file it came from. text: what the model reads of it.
+    """A text or an image that goes with a message. name: of the file it came from. text: what the model reads of it.
 
-    image: of a picture, which has no text, the bytes of a PNG or JPEG file. digest: its SHA-256 in hexadecimal, made at
-    once, as pictures come on threads that have the time: one takes a millisecond or more.
+    image: of an image, which has no text, the bytes of a PNG or JPEG file. digest: its SHA-256 in hexadecimal, made at
+    once, as images come on threads that have the time: one takes a millisecond or more.
     """
 
     name: str
@@ -110,7 +110,7 @@ class Attachment:
         object.__setattr__(self, "digest", hashlib.sha256(self.image).hexdigest() if self.image else "")
 
 
-ReadPicture = Callable[[str], bytes]  # a picture's bytes by its digest
+ReadImage = Callable[[str], bytes]  # an image's bytes by its digest
 
 
 @dataclass(frozen=True)
@@ -229,8 +229,8 @@ def new_question(
     )  # fmt: skip
 
 
-def chat_of(row: tuple[Any, ...], picture: ReadPicture) -> Chat:
-    """A chat from the columns CHAT_COLUMNS. picture: reads those of queued messages."""
+def chat_of(row: tuple[Any, ...], read_image: ReadImage) -> Chat:
+    """A chat from the columns CHAT_COLUMNS. read_image: reads those of queued messages."""
     i, title, by_hand, at, draft, leaf, pinned, folder, place, style, queue, model, tools = row
     return Chat(
         id=i,
@@ -243,17 +243,17 @@ def chat_of(row: tuple[Any, ...], picture: ReadPicture) -> Chat:
         folder_id=folder,
         place=position_of(place),
         style=style_of(style),
-        queue=queue_of(queue, picture),
+        queue=queue_of(queue, read_image),
         model=model,
         tools=chat_tools_of(tools),
     )
 
 
-def message_of(row: tuple[Any, ...], siblings: list[int], picture: ReadPicture) -> StoredMessage:
+def message_of(row: tuple[Any, ...], siblings: list[int], read_image: ReadImage) -> StoredMessage:
     """A message from the columns MESSAGE_COLUMNS. siblings: ids of its versions, the oldest first."""
     i, chat, parent, role, content, tokens, state, finish, stats, model, created, attached, passages, called = row
     facts = json.loads(stats) if stats != "{}" else {}
-    files = attachments_of(json.loads(attached), picture) if attached != "[]" else ()
+    files = attachments_of(json.loads(attached), read_image) if attached != "[]" else ()
     sources = sources_of(json.loads(passages)) if passages != "[]" else ()
     count = len(siblings)
     message = object.__new__(StoredMessage)  # a frozen one is made field by field, which takes long for thousands
@@ -276,7 +276,7 @@ def row_of(m: StoredMessage) -> tuple[Any, ...]:
 
 
 def attachment_entries(files: Sequence[Attachment]) -> list[dict[str, str]]:
-    """Attachments as JSON has them; a picture by its digest, as its bytes are kept elsewhere."""
+    """Attachments as JSON has them; an image by its digest, as its bytes are kept elsewhere."""
     return [
         {"name": a.name, "text": a.text, "picture": a.digest} if a.image else {"name": a.name, "text": a.text}
         for a in files
@@ -288,13 +288,13 @@ def attachments_text(files: Sequence[Attachment]) -> str:
     return json.dumps(attachment_entries(files))
 
 
-def attachments_of(found: list[dict[str, str]], picture: ReadPicture) -> tuple[Attachment, ...]:
-    """Attachments from JSON that has been read. A picture that is not to be had is left out."""
+def attachments_of(found: list[dict[str, str]], read_image: ReadImage) -> tuple[Attachment, ...]:
+    """Attachments from JSON that has been read. An image that is not to be had is left out."""
     files = []
     for a in found:
         digest = a.get("picture", "")
         with suppress(LookupError):
-            files.append(Attachment(a["name"], a["text"], picture(digest) if digest else b""))
+            files.append(Attachment(a["name"], a["text"], read_image(digest) if digest else b""))
     return tuple(files)
 
 
@@ -336,9 +336,9 @@ def queue_text(queue: tuple[QueuedMessage, ...]) -> str:
     return json.dumps([{"text": q.text, "attachments": attachment_entries(q.attachments)} for q in queue])
 
 
-def queue_of(text: str, picture: ReadPicture) -> tuple[QueuedMessage, ...]:
+def queue_of(text: str, read_image: ReadImage) -> tuple[QueuedMessage, ...]:
     """The inverse of queue_text."""
-    return tuple(QueuedMessage(q["text"], attachments_of(q["attachments"], picture)) for q in json.loads(text))
+    return tuple(QueuedMessage(q["text"], attachments_of(q["attachments"], read_image)) for q in json.loads(text))
 
 
 def position_text(place: ScrollPosition | None) -> str:

@@ -130,7 +130,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE messages ADD COLUMN tools TEXT NOT NULL DEFAULT '[]'",
         "ALTER TABLE chats ADD COLUMN tools TEXT NOT NULL DEFAULT '{}'",
     ),
-    # pictures of messages, drafts and queued messages, whose attachments name them by digest (see `pictures`)
+    # images of messages, drafts and queued messages, whose attachments name them by digest (see app/storage/images.py)
     (
         "CREATE TABLE pictures (digest TEXT PRIMARY KEY, data BLOB NOT NULL)",
         """

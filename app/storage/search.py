@@ -113,7 +113,7 @@ def find(store: ChatStore, text: str, most: int = MOST) -> list[SearchHit]:
     found = _latest(store.db, long, [t for t in wanted if len(t) < _INDEXED], most)
     ids = {row[4] for row in found}
     chats = {
-        row[0]: records.chat_of(row, store.picture)
+        row[0]: records.chat_of(row, store.image)
         for row in store.db.execute(
             f"SELECT {records.CHAT_COLUMNS} FROM chats WHERE id IN ({', '.join('?' * len(ids))})", tuple(ids)
         )

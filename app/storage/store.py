@@ -11,8 +11,8 @@ from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
-from app.storage import pictures, records
-from app.storage.pictures import PictureOwner
+from app.storage import images, records
+from app.storage.images import ImageOwner
 from app.storage.records import (
     Attachment,
     Chat,
@@ -113,14 +113,14 @@ class ChatStore:
             "ORDER BY updated_at DESC, id DESC",
             (pattern,),
         )
-        return [records.chat_of(row, self.picture) for row in found]
+        return [records.chat_of(row, self.image) for row in found]
 
     def chat(self, chat_id: int) -> Chat | None:
         """One chat as it is now; None where it is deleted."""
         row = self.db.execute(
             f"SELECT {records.CHAT_COLUMNS} FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,)
         ).fetchone()
-        return records.chat_of(row, self.picture) if row is not None else None
+        return records.chat_of(row, self.image) if row is not None else None
 
     def create(self, chat: Chat, *messages: StoredMessage) -> None:
         """Add a chat and its first messages, all or nothing."""
@@ -157,7 +157,7 @@ class ChatStore:
         with self.transaction() as db:
             changed = db.execute("UPDATE chats SET queue = ? WHERE id = ?", (kept, chat_id)).rowcount
             files = [a for queued in value for a in queued.attachments] if changed else []
-            pictures.keep(db, PictureOwner.QUEUE, chat_id, files)
+            images.keep(db, ImageOwner.QUEUE, chat_id, files)
 
     # ---- messages ---------------------------------------------------------------------------------------------
 
@@ -175,14 +175,14 @@ class ChatStore:
             )
 
     def put(self, m: StoredMessage) -> None:
-        """Write a message and its pictures, in the transaction that is open."""
+        """Write a message and its images, in the transaction that is open."""
         self.db.execute(f"INSERT INTO messages ({records.MESSAGE_COLUMNS}) VALUES ({_SLOTS})", records.row_of(m))
         if m.attachments:
-            pictures.keep(self.db, PictureOwner.MESSAGE, m.id, m.attachments)
+            images.keep(self.db, ImageOwner.MESSAGE, m.id, m.attachments)
 
-    def picture(self, digest: str) -> bytes:
-        """The bytes of a picture. Raises LookupError."""
-        return pictures.read(self.db, digest)
+    def image(self, digest: str) -> bytes:
+        """The bytes of an image. Raises LookupError."""
+        return images.read(self.db, digest)
 
     def update(self, m: StoredMessage) -> None:
         """Write an answer's current state. While it streams, no fsync: it survives the process, and is cheap."""
@@ -243,12 +243,12 @@ class ChatStore:
                 (json.dumps(branch),),
             )
         read = {row[0]: row for row in found.fetchall()}
-        return [records.message_of(read[i], siblings[parents[i]], self.picture) for i in branch]
+        return [records.message_of(read[i], siblings[parents[i]], self.image) for i in branch]
 
     def tree(self, chat_id: int) -> list[StoredMessage]:
         """Every message of a chat, all branches, the oldest first, but none before the one it answers."""
         found = self.db.execute(f"SELECT {records.MESSAGE_COLUMNS} FROM messages WHERE chat_id = ?", (chat_id,))
-        made = {r[0]: records.message_of(r, [r[0]], self.picture) for r in found}
+        made = {r[0]: records.message_of(r, [r[0]], self.image) for r in found}
         below: dict[int | None, list[int]] = {}
         for message in made.values():
             below.setdefault(message.parent_id, []).append(message.id)
@@ -362,7 +362,7 @@ class ChatStore:
     def draft_attachments(self, chat_id: int = NEW_CHAT) -> tuple[Attachment, ...]:
         """Attachments of a chat's draft."""
         row = self.db.execute("SELECT attachments FROM drafts WHERE chat_id = ?", (chat_id,)).fetchone()
-        return records.attachments_of(json.loads(row[0]), self.picture) if row is not None else ()
+        return records.attachments_of(json.loads(row[0]), self.image) if row is not None else ()
 
     def keep_draft_attachments(self, chat_id: int, files: tuple[Attachment, ...]) -> None:
         """Store the attachments of a chat's draft; without any the row is deleted."""
@@ -373,7 +373,7 @@ class ChatStore:
                     "ON CONFLICT (chat_id) DO UPDATE SET attachments = excluded.attachments",
                     (chat_id, records.attachments_text(files)),
                 )
-                pictures.keep(db, PictureOwner.DRAFT, chat_id, files)
+                images.keep(db, ImageOwner.DRAFT, chat_id, files)
             else:
                 db.execute("DELETE FROM drafts WHERE chat_id = ?", (chat_id,))
 
@@ -421,7 +421,7 @@ class ChatStore:
             f"SELECT deleted_at, {records.CHAT_COLUMNS} FROM chats WHERE deleted_at IS NOT NULL "
             "ORDER BY deleted_at DESC, id DESC"
         )
-        return [(records.chat_of(row[1:], self.picture), row[0]) for row in found]
+        return [(records.chat_of(row[1:], self.image), row[0]) for row in found]
 
     def empty_trash(self, chat_id: int | None = None, lived: LivedTime | None = None) -> int:
         """Delete for good: one chat, or all. lived: only those that are there for TRASH_DAYS. Returns how many went.

@@ -147,7 +147,7 @@ class StackedChart(Chart):
 
     def mean(self) -> dict[str, float] | None:
         """The part of the chart that each kind covers; None where nothing is drawn. For the legend: of all requests,
-        those of a long prompt would outweigh every answer, and contradict the picture."""
+        those of a long prompt would outweigh every answer, and contradict the chart."""
         known = self._known
         return {k.key: sum(one.get(k.key, 0.0) for one in known) / len(known) for k in self._kinds} if known else None
 

@@ -73,16 +73,14 @@ class FiguresPanel(QWidget):
         self.mix = StackedChart(theme, tr("Expert precision, last 30 s"), MIX)
         self.mix_legend = StableLabel(legend_label(self), self)
         self.plan = make_label(tr("No model loaded"), self, "muted", wrap=True, selectable=True)
+        self._lay_out(rates, reads)
+
+    def _lay_out(self, rates: QWidget, reads: QWidget) -> None:
+        """One column with a heading for each subject. rates, reads: the tiles of speed and of the disk."""
         column = vbox(
-            _heading(tr("Speed"), self),
-            self.remote,
-            self.why,
-            self.notice,
-            rates,
-            parent=self,
-            margins=(16, 8, 16, 14),
-            spacing=6,
-        )
+            _heading(tr("Speed"), self), self.remote, self.why, self.notice, rates,
+            parent=self, margins=(16, 8, 16, 14), spacing=6,
+        )  # fmt: skip
         # What is looked at most comes first: in a window of the usual size the memory is in sight without scrolling.
         for title, meaning, parts in (
             (tr("Expert requests"), tr(REQUESTS), (self.fates, self.fates_legend)),

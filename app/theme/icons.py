@@ -24,13 +24,13 @@ def pixmap(name: str, colour: str, size: int, scale: float = 1.0) -> QPixmap:
     """The icon `name` as a square of size x size logical pixels at the device pixel ratio `scale`."""
     renderer = QSvgRenderer(QByteArray(_source(name).replace("currentColor", colour).encode()))
     side = round(size * scale)
-    picture = QPixmap(QSize(side, side))
-    picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
+    made = QPixmap(QSize(side, side))
+    made.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(made)
     renderer.render(painter, QRectF(0, 0, side, side))
     painter.end()
-    picture.setDevicePixelRatio(scale)
-    return picture
+    made.setDevicePixelRatio(scale)
+    return made
 
 
 def icon(name: str, colour: str) -> QIcon:

@@ -166,7 +166,7 @@ def _qt_palette(p: Palette) -> QPalette:
 def style_sheet(p: Palette) -> str:
     """resources/style.qss with the colours of a palette, and sizes for the text as it is now."""
     kind = f"{'dark' if p.dark else 'light'}{'-contrast' if p.high_contrast else ''}"
-    pictures = {
+    icons = {
         name.replace("-", "_"): resources.path("icons", f"{name}-{kind}.svg").as_posix()
         for name in ("drop-arrow", "tick", "switch-on", "switch-off")
     }
@@ -174,6 +174,6 @@ def style_sheet(p: Palette) -> str:
     for name, wanted in (("style-touch", fonts.is_touched()), ("style-contrast", p.high_contrast)):
         if wanted:
             sheet += resources.path(f"{name}.qss").read_text(encoding="utf-8")
-    coloured = Template(sheet).substitute(vars(p), **pictures)
+    coloured = Template(sheet).substitute(vars(p), **icons)
     coloured = re.sub(r"half\((\d+)\)", lambda size: f"{fonts.touchable(int(size[1])) // 2}px", coloured)
     return re.sub(r"scaled\((\d+)\)", lambda size: f"{fonts.pixels(int(size[1]))}px", coloured)

@@ -31,7 +31,7 @@ def estimate(text: str, width: float) -> float:
 
 
 class DocumentBuilder(QObject):
-    """Makes the documents of blocks: Markdown in the theme's colours, coloured code, formulas as pictures."""
+    """Makes the documents of blocks: Markdown in the theme's colours, coloured code, formulas as images."""
 
     def __init__(self, theme: Theme, parent: QObject) -> None:
         super().__init__(parent)

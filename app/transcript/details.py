@@ -80,15 +80,15 @@ class AnswerDetails(QFrame):
         self.setFixedHeight(self._outer.totalHeightForWidth(width))
         return self.height()
 
-    def picture(self) -> QPixmap:
-        """Picture of the figures as they are shown."""
+    def image(self) -> QPixmap:
+        """Image of the figures as they are shown."""
         return self.grab(self.card.geometry())
 
     def save(self, path: Path) -> None:
-        """Save a picture where the name ends in .png, and a table otherwise. An error is shown below."""
+        """Save an image where the name ends in .png, and a table otherwise. An error is shown below."""
         try:
             if path.suffix.lower() == ".png":
-                if not self.picture().save(str(path), "PNG"):
+                if not self.image().save(str(path), "PNG"):
                     raise OSError(tr("the image can't be saved"))
             else:
                 path.write_text(notes.as_csv(self.message), encoding="utf-8")

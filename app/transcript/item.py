@@ -18,7 +18,7 @@ from app.storage.records import Attachment, StoredMessage
 from app.theme import fonts
 from app.transcript import notes
 from app.transcript.blocks import BlockView, DocumentBuilder, estimate
-from app.transcript.picture_rows import picture_rows, rows_height
+from app.transcript.image_rows import image_rows, rows_height
 from engine.protocol import Passage
 
 _HIGH = 38  # of one line with the room around it, beside text of the base size
@@ -129,15 +129,15 @@ class MessageItem:
         return self.asked_with.sources if self.asked_with is not None and not self.is_user else ()
 
     @property
-    def pictures(self) -> tuple[Attachment, ...]:
-        """Pictures that are attached to it, which stand above its text."""
+    def images(self) -> tuple[Attachment, ...]:
+        """Images that are attached to it, which stand above its text."""
         return tuple(file for file in self.message.attachments if file.image)
 
     def thumbnails(self, column: float) -> list[tuple[Attachment, QRectF]]:
-        """Those pictures with their rectangles, relative to the message."""
+        """Those images with their rectangles, relative to the message."""
         top = self.steps_top() - (BUBBLE_PAD_TOP if self.is_user else 0.0)
-        placed = zip(self.pictures, picture_rows(self.pictures, column))
-        return [(picture, rect.translated(0, top)) for picture, rect in placed]
+        placed = zip(self.images, image_rows(self.images, column))
+        return [(image, rect.translated(0, top)) for image, rect in placed]
 
     @property
     def foot(self) -> float:
@@ -286,7 +286,7 @@ class MessageItem:
 
     def first_block_top(self) -> float:
         """Y of the first block."""
-        return self.steps_top() + self.steps_height + rows_height(self.pictures, self._column)
+        return self.steps_top() + self.steps_height + rows_height(self.images, self._column)
 
     def moved(self) -> None:
         """What stands above the text has another height."""

@@ -20,7 +20,7 @@ class HitResult:
     """Result of a hit test. place: the character. link: its address.
 
     folds: it is the line that a thought is folded under. figures: that with the speed, which unfolds, too.
-    files: it is the line that names what is attached. picture: that is there.
+    files: it is the line that names what is attached. image: that is there.
     """
 
     place: TextPosition
@@ -29,7 +29,7 @@ class HitResult:
     folds: bool = False
     figures: bool = False
     files: bool = False
-    picture: Attachment | None = None
+    image: Attachment | None = None
 
 
 def hit_test(page: TranscriptPage, point: QPointF, exact: bool = True) -> HitResult | None:
@@ -40,9 +40,9 @@ def hit_test(page: TranscriptPage, point: QPointF, exact: bool = True) -> HitRes
         return None
     item = layout.items[index]
     shown = item.thumbnails(layout.column) if exact else []
-    picture = next((each for each, rect in shown if rect.contains(point - page.origin(index))), None)
-    if picture is not None:
-        return HitResult(place=TextPosition(index, 0, 0), picture=picture)
+    image = next((each for each, rect in shown if rect.contains(point - page.origin(index))), None)
+    if image is not None:
+        return HitResult(place=TextPosition(index, 0, 0), image=image)
     files = files_rect(item, layout.column)
     if exact and files is not None and files.contains(point - page.origin(index)):
         return HitResult(place=TextPosition(index, 0, 0), files=True)
@@ -123,12 +123,12 @@ class MouseSelection(QObject):
         hit = hit_test(self._page, event.position())
         shapes = Qt.CursorShape
         shape = shapes.ArrowCursor
-        if hit is not None and (hit.link or hit.folds or hit.figures or hit.files or hit.picture):
+        if hit is not None and (hit.link or hit.folds or hit.figures or hit.files or hit.image):
             shape = shapes.PointingHandCursor
         elif hit is not None and hit.on_text:
             shape = shapes.IBeamCursor
         self._page.viewport().setCursor(shape)
-        tip = hit.picture.name if hit is not None and hit.picture is not None else hit.link if hit is not None else ""
+        tip = hit.image.name if hit is not None and hit.image is not None else hit.link if hit is not None else ""
         self._page.viewport().setToolTip(plain_tip(tip))
         return self._page.layout_.at(event.position().y() + self._page.verticalScrollBar().value())
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.i18n.translate import tr
-from app.pictures.cache import picture_cache
+from app.images.cache import image_cache
 from app.storage.records import ScrollPosition, StoredMessage
 from app.theme import sizes
 from app.theme.theme import Theme
@@ -50,7 +50,7 @@ class TranscriptPage(QAbstractScrollArea):
         self.builder = DocumentBuilder(theme, self)
         self.builder.highlighter.coloured.connect(self.renew)
         self.builder.formulas.ready.connect(self._formulas_ready)
-        picture_cache().ready.connect(self.renew)
+        image_cache().ready.connect(self.renew)
         self.layout_ = Layout(self.builder)
         self.selection = Selection()
         self._painted = PaintCache()
@@ -324,7 +324,7 @@ class MessageActions(QFrame):
     thought = Signal(object)  # show or hide it
     details = Signal(object)
     files = Signal(object)  # read what is attached
-    picture = Signal(object, object)  # that is attached: show it large
+    image = Signal(object, object)  # that is attached: show it large
     step = Signal(object, int)
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:

@@ -18,14 +18,14 @@ from PySide6.QtGui import (
 )
 
 from app.i18n.translate import tr, tr_noop
-from app.pictures.view import paint_picture
+from app.images.view import paint_image
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Palette
 from app.transcript import notes
 from app.transcript.blocks import CODE_HEAD, BlockView
+from app.transcript.image_rows import RADIUS
 from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, MessageItem, foot_height, notice_box
-from app.transcript.picture_rows import RADIUS
 from app.transcript.selection import Selection
 
 CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
@@ -37,30 +37,30 @@ _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 
 class PaintCache:
-    """Picture of the viewport as painted last: while an answer grows, what is above its end is moved, not repainted.
+    """Pixmap of the viewport as painted last: while an answer grows, what is above its end is moved, not repainted.
 
     `drop` it whenever more changes than the end of an answer.
     """
 
     def __init__(self) -> None:
-        self._picture: QPixmap | None = None
+        self._pixmap: QPixmap | None = None
         self._stale_from = 0  # pixels from the top; what is below has to be painted
 
     def drop(self) -> None:
-        """Drop the picture: all is painted again."""
-        self._picture = None
+        """Drop the pixmap: all is painted again."""
+        self._pixmap = None
 
     def grown(self, by: float, end: float) -> bool:
         """Move up by `by` what is above `end` (pixels from the top). False: all has to be painted."""
-        picture = self._picture
-        if picture is None:
+        pixmap = self._pixmap
+        if pixmap is None:
             return False
-        ratio = picture.devicePixelRatio()
+        ratio = pixmap.devicePixelRatio()
         if by < 0 or not by.is_integer() or not (by * ratio).is_integer():
-            self._picture = None
+            self._pixmap = None
             return False
         if by:
-            picture.scroll(0, -round(by * ratio), picture.rect())
+            pixmap.scroll(0, -round(by * ratio), pixmap.rect())
         self._stale_from = min(max(0, self._stale_from - int(by)), max(0, math.floor(end)))
         return True
 
@@ -71,16 +71,16 @@ class PaintCache:
     def show(
         self, onto: QPainter, size: QSize, ground: QColor, paint: Callable[[QPainter, QRect], object]
     ) -> None:  # fmt: skip
-        """Draw the picture, after paint(painter, area) has painted the stale part."""
+        """Draw the pixmap, after paint(painter, area) has painted the stale part."""
         ratio = onto.device().devicePixelRatioF()
         pixels = QSize(round(size.width() * ratio), round(size.height() * ratio))
-        if self._picture is None or self._picture.size() != pixels or self._picture.devicePixelRatio() != ratio:
-            self._picture = QPixmap(pixels)
-            self._picture.setDevicePixelRatio(ratio)
+        if self._pixmap is None or self._pixmap.size() != pixels or self._pixmap.devicePixelRatio() != ratio:
+            self._pixmap = QPixmap(pixels)
+            self._pixmap.setDevicePixelRatio(ratio)
             self._stale_from = 0
         area = self.stale(size)
         if not area.isEmpty():
-            painter = QPainter(self._picture)
+            painter = QPainter(self._pixmap)
             painter.setClipRect(area)
             painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
             painter.fillRect(area, ground)
@@ -88,7 +88,7 @@ class PaintCache:
             paint(painter, area)
             painter.end()
             self._stale_from = _NOTHING_STALE
-        onto.drawPixmap(0, 0, self._picture)
+        onto.drawPixmap(0, 0, self._pixmap)
 
 
 def paint_message(
@@ -104,9 +104,9 @@ def paint_message(
     for note in reversed(item.notices_above()):
         at -= notice_box(note, column).height
         _note(painter, note, at, column, palette, right=item.is_user)
-    for picture, rect in item.thumbnails(column):
+    for image, rect in item.thumbnails(column):
         if rect.intersects(clip):
-            paint_picture(painter, rect, picture, palette, RADIUS)
+            paint_image(painter, rect, image, palette, RADIUS)
     width = item.text_width(column)
     left = item.text_left(column)
     if item.is_user and item.message.content:  # it may be an attachment alone
@@ -167,7 +167,7 @@ def foot_rect(item: MessageItem, column: float, buttons: float) -> QRectF:
 
 def files_rect(item: MessageItem, column: float) -> QRectF | None:
     """Rectangle of the line that names what is attached, relative to the message."""
-    if len(item.pictures) == len(item.message.attachments):
+    if len(item.images) == len(item.message.attachments):
         return None
     bottom = item.steps_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
     names = notice_box(item.notices_above()[-1], column)

@@ -21,8 +21,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.i18n.translate import tr
+from app.images.files import ask_and_save, copy_image
 from app.markdown.split import without_thought
-from app.pictures.files import ask_and_save, copy_picture
 from app.storage.records import Attachment, ScrollPosition, StoredMessage, ToolUse
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView
@@ -117,7 +117,7 @@ class TranscriptView(TranscriptPage):
 
     link = Signal(str)  # the address of one that was clicked
     wrap_toggled = Signal(bool)  # whether long lines of code are wrapped from now on
-    failed = Signal(str)  # why a picture was not saved
+    failed = Signal(str)  # why an image was not saved
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -220,8 +220,8 @@ class TranscriptView(TranscriptPage):
         hit = self.mouse.release(event)
         if hit is None:
             return
-        if hit.picture is not None:
-            self.message_actions.picture.emit(self.items[hit.place.message].message.id, hit.picture)
+        if hit.image is not None:
+            self.message_actions.image.emit(self.items[hit.place.message].message.id, hit.image)
         elif hit.files:
             self.message_actions.files.emit(self.items[hit.place.message].message.id)
         elif hit.folds:
@@ -354,8 +354,8 @@ class TranscriptView(TranscriptPage):
             at = self.menu_position(self.current, event)
             hit = hit_test(self, QPointF(at))
             menu = self.menu_of(self.items[self.current], hit.link if hit is not None else "")
-            if hit is not None and hit.picture is not None:
-                self.add_picture(menu, self.items[self.current].message.id, hit.picture)
+            if hit is not None and hit.image is not None:
+                self.add_image(menu, self.items[self.current].message.id, hit.image)
             menu.popup(self.mapToGlobal(at))
 
     def menu_position(self, index: int, event: QContextMenuEvent) -> QPoint:
@@ -365,21 +365,21 @@ class TranscriptView(TranscriptPage):
         top = self.origin(index).toPoint() + QPoint(0, self.fontMetrics().lineSpacing())
         return QPoint(top.x(), max(0, min(top.y(), self.viewport().height())))
 
-    def add_picture(self, menu: QMenu, message_id: int, picture: Attachment) -> None:
-        """Put what can be done with a picture at the head of a menu."""
+    def add_image(self, menu: QMenu, message_id: int, image: Attachment) -> None:
+        """Put what can be done with an image at the head of a menu."""
         first = menu.actions()[0]
         for text, act in (
-            (tr("View image"), partial(self.message_actions.picture.emit, message_id, picture)),
-            (tr("Copy image"), partial(copy_picture, picture)),
-            (tr("Save image as…"), partial(self._save_picture, picture)),
+            (tr("View image"), partial(self.message_actions.image.emit, message_id, image)),
+            (tr("Copy image"), partial(copy_image, image)),
+            (tr("Save image as…"), partial(self._save_image, image)),
         ):
             action = QAction(text, menu)
             action.triggered.connect(act)
             menu.insertAction(first, action)
         menu.insertSeparator(first)
 
-    def _save_picture(self, picture: Attachment) -> None:
-        if why := ask_and_save(picture, self):
+    def _save_image(self, image: Attachment) -> None:
+        if why := ask_and_save(image, self):
             self.failed.emit(why)
 
     def menu_of(self, item: MessageItem, link: str) -> QMenu:

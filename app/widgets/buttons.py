@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.pictures.view import Thumbnail
+from app.images.view import Thumbnail
 from app.storage.records import Attachment, numbered
 from app.theme import fonts, sizes
 from app.theme.icons import icon
@@ -32,7 +32,7 @@ from app.widgets.builders import FlowLayout, empty, hbox
 _LEAST = 8  # average letters of a button
 _LONGEST = 44  # characters on the chip
 _TOLD = 240  # and in its tooltip, where it is longer
-_THUMBNAIL = 56  # pixels of the side of a picture on a chip, beside text of the base size
+_THUMBNAIL = 56  # pixels of the side of an image on a chip, beside text of the base size
 
 
 class IconButton(QToolButton):
@@ -150,12 +150,12 @@ class ElidedLabel(QLabel):
 
 @dataclass(frozen=True)
 class Chip:
-    """text: shown. tooltip: all of it. icon: a name, or ''. picture: shown instead of the text."""
+    """text: shown. tooltip: all of it. icon: a name, or ''. image: shown instead of the text."""
 
     text: str
     tooltip: str = ""
     icon: str = ""
-    picture: Attachment | None = None
+    image: Attachment | None = None
 
 
 class Chips(QWidget):
@@ -198,21 +198,21 @@ class Chips(QWidget):
         text = " ".join(chip.text.split())
         short = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
         button: QAbstractButton
-        if chip.picture is not None:
-            button = Thumbnail(self._theme, chip.picture, _THUMBNAIL, frame)
+        if chip.image is not None:
+            button = Thumbnail(self._theme, chip.image, _THUMBNAIL, frame)
         else:
             button = QPushButton(short, frame)
             button.setObjectName("chip")
             if chip.icon:
                 button.setIcon(icon(chip.icon, self._theme.palette.muted))
-        shown = short == text and chip.picture is None
+        shown = short == text and chip.image is None
         button.setToolTip(chip.tooltip if shown else f"{text[:_TOLD]}\n{chip.tooltip}".strip())
         button.setAccessibleName(f"{text}. {chip.tooltip}".strip())
         button.clicked.connect(partial(self.pressed.emit, number))
         cross = IconButton(self._theme, "close", f"{self._remove} {text}", frame, size=12)
         cross.setObjectName("cross")
         cross.clicked.connect(partial(self.removed.emit, number))
-        place = Qt.AlignmentFlag.AlignTop if chip.picture is not None else Qt.AlignmentFlag.AlignVCenter
+        place = Qt.AlignmentFlag.AlignTop if chip.image is not None else Qt.AlignmentFlag.AlignVCenter
         hbox(button, (cross, 0, place), parent=frame, margins=(4, 1, 2, 1), spacing=0)
         frame.show()
         return frame

@@ -26,7 +26,7 @@ from engine.library.speed_record import planned
 from engine.native.library import default_threads, isas, kernels_in_use
 from engine.planning import offload
 from engine.planning.facts import ModelFacts
-from engine.planning.plan import dial_of
+from engine.planning.speed import dial_of
 from engine.service.model_records import ModelRecords
 from engine.store.reader import Store
 

@@ -15,8 +15,10 @@ from engine.hub import tokens
 from engine.hub.client import Hub, accept_token, connect
 from engine.hub.control import Control, DownloadProgress, Wait
 from engine.hub.listings import judged, listed, of_catalogue, outline_facts
+from engine.hub.outline import Outline
 from engine.hub.pull import look, look_patiently, pull
 from engine.library import catalogue, library, settings_file
+from engine.library.catalogue import CatalogueEntry
 from engine.library.entries import HubModel
 from engine.library.fit_estimates import FitEstimates
 
@@ -64,56 +66,51 @@ def _search_row(m: HubModel) -> tuple[str, ...]:
     )
 
 
+class _PullProgress:
+    """Shows on `bar` how far a download and its import are, and says once what it waits for."""
+
+    def __init__(self, bar: ProgressBar) -> None:
+        self._bar = bar
+        self._told: tuple[str, int] | None = None  # what it waits for, as was said last
+        self._downloading = False
+
+    def waiting(self, wait: Wait | None) -> None:
+        """It waits for this; None: for nothing any longer."""
+        now = (wait.reason, wait.number) if wait else None
+        if wait and wait.left and now != self._told:
+            say(str(wait))
+        self._told = now
+
+    def arriving(self, progress: DownloadProgress) -> None:
+        """So much is here."""
+        self._downloading = progress.done < progress.total
+        self.waiting(progress.waiting)
+        self._bar.report("Downloading", progress.done, progress.total)
+
+    def importing(self, phrase: str, done: int, total: int) -> None:
+        """So much is imported; not shown while it happens beside the download."""
+        if not self._downloading:
+            self._bar.report(phrase, done, total)
+
+
 def run_pull(args: argparse.Namespace) -> int:
     """Download and import; run again after an interruption, it goes on where it stopped."""
     bar = ProgressBar(sys.stderr.isatty())
-    told: tuple[str, int] | None = None
-    coming = False
-
-    def waiting(wait: Wait | None) -> None:
-        """Said once, not every second."""
-        nonlocal told
-        now = (wait.reason, wait.number) if wait else None
-        if wait and wait.left and now != told:
-            say(str(wait))
-        told = now
-
-    def arriving(progress: DownloadProgress) -> None:
-        nonlocal coming
-        coming = progress.done < progress.total
-        waiting(progress.waiting)
-        bar.report("Downloading", progress.done, progress.total)
-
-    def importing(phrase: str, done: int, total: int) -> None:
-        if not coming:  # else it goes on at the same time
-            bar.report(phrase, done, total)
-
+    progress = _PullProgress(bar)
     entry = catalogue.find(args.repo)
     source = next((s for s in entry.sources if s.repo == args.repo), None) if entry else None
     gguf = args.gguf or (source.gguf if source and args.top in (0, 4) else "")
     with connected(args) as hub:
         outline = look_patiently(
-            lambda: look(hub, args.repo, args.revision, gguf, args.top or library.TOP), Control(), waiting
+            lambda: look(hub, args.repo, args.revision, gguf, args.top or library.TOP), Control(), progress.waiting
         )
-        top = args.top or outline.automatic
         if entry and entry.repo == args.repo and entry.sources and not args.top:
-            other = entry.sources[0]
-            chosen = f" --gguf {other.gguf}" if other.gguf else ""
-            say(
-                f"It can be had in 4 bits ({other.form}), {gb(entry.four_bit_bytes(other))} to download instead of "
-                f"{gb(outline.download_bytes)}, nearly as good: underhill-cli pull {other.repo}{chosen}"
-            )
-        say(
-            f"{outline.repo}: {millions(outline.parameters)} parameters, "
-            f"{millions(outline.active_parameters)} used per token. {gb(outline.download_bytes)} to download, "
-            f"{gb(outline.store_bytes(top))} in the library. Licence: {outline.licence or 'not stated'}."
-        )
-        estimates = FitEstimates()
-        for fit in estimates.each(lambda top: outline_facts(outline, top), (top,)):
-            say(fit.sentence)
+            _say_in_four_bits(entry, outline)
+        top = args.top or outline.automatic
+        _say_sizes(outline, top)
         path = pull(
             hub, outline, args.name, top,
-            keep_source=args.keep_source, arriving=arriving, importing=importing,
+            keep_source=args.keep_source, arriving=progress.arriving, importing=progress.importing,
         )  # fmt: skip
     if args.tolerance is not None:
         path = lowering_search.in_place(path.name, args.tolerance / 100, bar.report)
@@ -128,6 +125,26 @@ def run_pull(args: argparse.Namespace) -> int:
         if note:
             print(note)
     return 0
+
+
+def _say_in_four_bits(entry: CatalogueEntry, outline: Outline) -> None:
+    other = entry.sources[0]
+    chosen = f" --gguf {other.gguf}" if other.gguf else ""
+    say(
+        f"It can be had in 4 bits ({other.form}), {gb(entry.four_bit_bytes(other))} to download instead of "
+        f"{gb(outline.download_bytes)}, nearly as good: underhill-cli pull {other.repo}{chosen}"
+    )
+
+
+def _say_sizes(outline: Outline, top: int) -> None:
+    """What the model takes, and how it will run here."""
+    say(
+        f"{outline.repo}: {millions(outline.parameters)} parameters, "
+        f"{millions(outline.active_parameters)} used per token. {gb(outline.download_bytes)} to download, "
+        f"{gb(outline.store_bytes(top))} in the library. Licence: {outline.licence or 'not stated'}."
+    )
+    for fit in FitEstimates().each(lambda top: outline_facts(outline, top), (top,)):
+        say(fit.sentence)
 
 
 def run_token(args: argparse.Namespace) -> int:

@@ -100,13 +100,7 @@ def import_checkpoint(
     Raises UnderhillError: what open_source, find_experts, StoreWriter and StreamSource raise, BROKEN_FILE where weights
     are not finite, CANCELLED once cancel() is true.
     """
-
-    def report(phrase: Translatable, done: int, total: int) -> None:
-        if cancel is not None and cancel():
-            raise UnderhillError(Kind.CANCELLED, msg("Import stopped."), msg("Import again to resume."))
-        if progress is not None:
-            progress(phrase, done, total)
-
+    report = _stoppable(progress, cancel)
     incoming = None if isinstance(source, Path | str) else source
     checkpoint = open_source(source) if isinstance(source, Path | str) else source.source
     exact = keeps(checkpoint, top, group)
@@ -130,22 +124,41 @@ def import_checkpoint(
         )
         if incoming is None:
             work.write()
-            hashes = hash_files(writer, checkpoint.originals, report)
         else:
             work.write_arriving(incoming)
-            known = {f.name for f in incoming.files}
-            rest = tuple(path for path in checkpoint.originals if path.name not in known)
-            hashes = (*incoming.files, *hash_files(writer, rest, report))
-        (repo, revision), form = origin(checkpoint.path), checkpoint.form
         return writer.finish(
             Description(
-                Source(str(checkpoint.path.resolve()), repo, revision, hashes, form.name, form.bits),
+                _described_source(checkpoint, incoming, writer, report),
                 str(checkpoint.config["model_type"]),
                 checkpoint.config,
                 copies,
                 _quality(writer, layers),
             )
         )
+
+
+def _stoppable(progress: Report | None, cancel: Callable[[], bool] | None) -> Report:
+    """Reports to `progress`. Raises UnderhillError(CANCELLED) once cancel() is true."""
+
+    def report(phrase: Translatable, done: int, total: int) -> None:
+        if cancel is not None and cancel():
+            raise UnderhillError(Kind.CANCELLED, msg("Import stopped."), msg("Import again to resume."))
+        if progress is not None:
+            progress(phrase, done, total)
+
+    return report
+
+
+def _described_source(
+    checkpoint: WeightSource, incoming: StreamSource | None, journal: ImportJournal, report: Report
+) -> Source:
+    """Where the weights are from; the files that have not arrived with a checksum are hashed."""
+    arrived = () if incoming is None else incoming.files
+    known = {f.name for f in arrived}
+    rest = tuple(path for path in checkpoint.originals if path.name not in known)
+    (repo, revision), form = origin(checkpoint.path), checkpoint.form
+    hashes = (*arrived, *hash_files(journal, rest, report))
+    return Source(str(checkpoint.path.resolve()), repo, revision, hashes, form.name, form.bits)
 
 
 def _layer_shapes(

@@ -92,5 +92,5 @@ def expert_layers(runtime: ExpertRuntime, asked: Sequence[Asked]) -> dict[int, E
         if not table.uniform or table.spec.raw or table.spec.hidden != hidden or chosen > MOST_CHOSEN:
             return None
         activation = runtime.batch.activations[own.layer]
-        found[own.layer] = ExpertLayer(table.spec, activation, runtime.cache.first(own.layer))
+        found[own.layer] = ExpertLayer(table.spec, activation, runtime.cache.base(own.layer))
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -156,31 +157,53 @@ def hqq(settings: Mapping[str, Any]) -> Packing:
     if type(bits) is not int or bits not in (1, 2, 3, 4, 5, 6, 8):
         raise unknown("HQQ", msg("with {bits} bits", bits=bits))
 
-    def table(m: PackedRows) -> tuple[int, int, int]:
+    way = _Hqq(group)
+    extra = 32 / group if type(group) is int and group > 0 else 0.0
+    form = Form(f"HQQ {bits}-bit", (32 / _THREES if bits == 3 else bits) + extra)
+    return Packing(
+        form=form,
+        main="W_q",
+        companions=("scale", "zero", *_ABOUT),
+        decode=way.decode,
+        shape=way.shape,
+        dtype="I32" if bits == 3 else "U8",
+        coding=way.coding,
+        codes=way.grouped,
+    )
+
+
+@dataclass(frozen=True)
+class _Hqq:
+    """How to read matrices of HQQ. group: weights that share a scale, as config.json has it."""
+
+    group: Any
+
+    def table(self, m: PackedRows) -> tuple[int, int, int]:
         """(rows and columns of the table, codes that a number of it holds)"""
         (held, columns), scales = m.dims("W_q"), m.dims("scale")
         if m.dims("zero") != scales or 1 not in scales:
             raise m.broken(msg("its zeros or scales have another shape"))
         if m.dtype("W_q") == "I32":
-            rows = scales[0] if scales[1] == 1 else _group(m, group)
+            rows = scales[0] if scales[1] == 1 else self._group(m)
             if -(-rows // _THREES) != held:
                 raise m.broken(msg("its scales have another shape"))
             return rows, columns, _THREES
         if m.dtype("W_q") != "U8":
             raise unknown("HQQ", msg("with codes that are seen as floats"))
-        pack = scales[0] // held if scales[1] == 1 else _group(m, group) // held
+        pack = scales[0] // held if scales[1] == 1 else self._group(m) // held
         rows = held * pack
         if pack not in (1, 2, 4, 8) or scales not in ((rows, 1), (1, columns)):
             raise m.broken(msg("its scales have another shape"))
         return rows, columns, pack
 
-    def shape(m: PackedRows) -> tuple[int, int]:
-        rows, columns, _ = table(m)
+    def shape(self, m: PackedRows) -> tuple[int, int]:
+        """[out, in]"""
+        rows, columns, _ = self.table(m)
         return _oriented(m, rows * columns)
 
-    def read(m: PackedRows, start: int, stop: int) -> tuple[Tensor, Tensor, Tensor]:
+    def read(self, m: PackedRows, start: int, stop: int) -> tuple[Tensor, Tensor, Tensor]:
         """(codes, zeros, scales) of the rows of the table that hold outputs start..stop"""
-        (_, columns, pack), (out, inputs) = table(m), shape(m)
+        (_, columns, pack), (out, inputs) = self.table(m), self.shape(m)
         if m.has("shape") and tuple(m.get("shape").tolist()) != (out, inputs):
             raise m.broken(msg("it says that it has another shape"))
         first, last = start * inputs // columns, -(-stop * inputs // columns)
@@ -193,38 +216,26 @@ def hqq(settings: Mapping[str, Any]) -> Packing:
             scale, zero = scale[first:last], zero[first:last]
         return codes, zero, scale
 
-    def decode(m: PackedRows, start: int, stop: int) -> Tensor:
-        (_, columns, _), (_, inputs), (codes, zero, scale) = table(m), shape(m), read(m, start, stop)
+    def decode(self, m: PackedRows, start: int, stop: int) -> Tensor:
+        """Outputs start..stop as float32 [stop - start, in]."""
+        (_, columns, _), (_, inputs), (codes, zero, scale) = self.table(m), self.shape(m), self.read(m, start, stop)
         first, found = start * inputs // columns, ((codes - zero) * scale).flatten()
         return found[start * inputs - first * columns :][: (stop - start) * inputs].reshape(stop - start, inputs)
 
-    def coding(m: PackedRows) -> Coding | None:
+    def coding(self, m: PackedRows) -> Coding | None:
         """Of 4 bits in groups along the rows, which end with a row."""
-        (rows, columns, pack), inputs = table(m), shape(m)[1]
+        (rows, columns, pack), inputs = self.table(m), self.shape(m)[1]
         along = pack == 2 and inputs % columns == 0 and m.dims("scale") == (rows, 1)
         return run_coding(columns, "pair", "plain") if along else None
 
-    def grouped(m: PackedRows, start: int, stop: int) -> GroupedCodes:
-        (codes, zero, scale), held, outputs = read(m, start, stop), coding(m), stop - start
+    def grouped(self, m: PackedRows, start: int, stop: int) -> GroupedCodes:
+        """Outputs start..stop as codes that can be kept."""
+        (codes, zero, scale), held, outputs = self.read(m, start, stop), self.coding(m), stop - start
         assert held is not None
         offset = (-zero * scale).reshape(outputs, -1)
         return GroupedCodes(held, codes.reshape(outputs, -1).to(torch.uint8), scale.reshape(outputs, -1), offset)
 
-    extra = 32 / group if type(group) is int and group > 0 else 0.0
-    form = Form(f"HQQ {bits}-bit", (32 / _THREES if bits == 3 else bits) + extra)
-    return Packing(
-        form=form,
-        main="W_q",
-        companions=("scale", "zero", *_ABOUT),
-        decode=decode,
-        shape=shape,
-        dtype="I32" if bits == 3 else "U8",
-        coding=coding,
-        codes=grouped,
-    )
-
-
-def _group(m: PackedRows, group: Any) -> int:
-    if type(group) is not int or group < 1:
-        raise m.broken(msg("config.json does not say how large its groups are"))
-    return group
+    def _group(self, m: PackedRows) -> int:
+        if type(self.group) is not int or self.group < 1:
+            raise m.broken(msg("config.json does not say how large its groups are"))
+        return self.group

@@ -53,7 +53,7 @@ class Model(Protocol):
 MOST_BESIDE = 4  # sequences beside the chat's: as many conversations of other programs go on without being read again
 MOST_RECURRENT = 3  # the same where each takes its full size from its first token on, and snapshots besides:
 FEW_SNAPSHOTS = 2  # so many of each: where its history ends, and before the answer
-MOST_AT_ONCE = 8  # answers; a plan puts nothing aside for passes of so few tokens (planning.plan.FEW)
+MOST_AT_ONCE = 8  # answers; a plan puts nothing aside for passes of so few tokens (planning.memory_shares.FEW)
 GOES_ON = 0.5  # share of a sequence's tokens that a prompt has to begin with to be its next turn; templates share some
 
 

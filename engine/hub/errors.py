@@ -150,8 +150,7 @@ def _network(sentence: Translatable, action: Translatable, *, retry: bool = Fals
 
 def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, note: Translatable = NO_TEXT) -> HubError:
     """What an answer of 400 or more means. token: the one that was sent, or ''. note: why there is none."""
-    status, code = response.status_code, response.headers.get("X-Error-Code", "")
-    host, page = _host(str(response.request.url)), f"{endpoint}/{repo}"
+    status, host = response.status_code, _host(str(response.request.url))
     # A lent address that has run out; the hub gives another one, so trying again helps where it would not with the
     # hub's own.
     if host != _host(endpoint) and status < 500 and status not in BUSY_CODES:
@@ -162,24 +161,37 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
             retry=True,
         )
     if status == 416:
-        name = urlsplit(str(response.request.url)).path.rsplit("/", 1)[-1]
         return HubError(
             Kind.SERVER_ERROR,
-            msg("{name} is incomplete on {host}.", name=name, host=host),
+            msg("{name} is incomplete on {host}.", name=_file_name(response), host=host),
             msg("Try again later or use another hub."),
         )
-    if code == "GatedRepo" and not token:
+    page = f"{endpoint}/{repo}"
+    by_repo = _no_access(response, repo, page, token, note) or _not_found(response, repo, page)
+    return by_repo or _refused_by_host(response, token, note)
+
+
+def _no_access(response: httpx2.Response, repo: str, page: str, token: str, note: Translatable) -> HubError | None:
+    """NO_ACCESS: a repository whose licence has to be accepted first. None: it is something else."""
+    gated = response.headers.get("X-Error-Code") == "GatedRepo"
+    if gated and not token:
         return HubError(
             Kind.NO_ACCESS,
             msg("Sign-in required: {repo} has a license to accept.", repo=repo),
             joined(" ", (msg("Accept it at {page}, then add a token {how}.", page=page, how=_HOW), note)),
         )
-    if code == "GatedRepo" or (status == 403 and repo and token):
+    if gated or (response.status_code == 403 and repo and token):
         return HubError(
             Kind.NO_ACCESS,
             msg("Your account has no access to {repo} yet.", repo=repo),
             msg("Accept its license at {page}. Access may need approval by its makers.", page=page),
         )
+    return None
+
+
+def _not_found(response: httpx2.Response, repo: str, page: str) -> HubError | None:
+    """NOT_FOUND: no such repository, revision or file. None: it is something else."""
+    code = response.headers.get("X-Error-Code", "")
     if code == "RevisionNotFound":
         return HubError(
             Kind.NOT_FOUND,
@@ -187,18 +199,23 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
             msg("Available revisions: {page}", page=page),
         )
     if code == "EntryNotFound":
-        name = urlsplit(str(response.request.url)).path.rsplit("/", 1)[-1]
         return HubError(
             Kind.NOT_FOUND,
-            msg("{repo} has no file {name}.", repo=repo, name=name),
+            msg("{repo} has no file {name}.", repo=repo, name=_file_name(response)),
             msg("Available files: {page}", page=page),
         )
-    if code == "RepoNotFound" or (status == 404 and repo):
+    if code == "RepoNotFound" or (response.status_code == 404 and repo):
         return HubError(
             Kind.NOT_FOUND,
-            msg("No model {repo} on {host}, or it is private.", repo=repo, host=host),
+            msg("No model {repo} on {host}, or it is private.", repo=repo, host=_host(str(response.request.url))),
             msg("Check the name. For a private model, add a token {how}.", how=_HOW),
         )
+    return None
+
+
+def _refused_by_host(response: httpx2.Response, token: str, note: Translatable) -> HubError:
+    """What the status says by itself, whichever repository was asked for."""
+    status, host = response.status_code, _host(str(response.request.url))
     if status == 401:
         if token:
             return HubError(
@@ -214,20 +231,7 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
     if status == SIGN_IN:
         return _network(msg("This network needs a sign-in."), msg("Sign in with a browser."))
     if status == 429:
-        after = _seconds(response)
-        if after is None or after < 1:
-            wait = msg("Wait some minutes")
-        elif after <= 120:
-            wait = msg("Wait {after} s", after=f"{after:.0f}")
-        else:
-            wait = msg("Wait {ceil} min", ceil=math.ceil(after / 60))
-        return HubError(
-            Kind.SERVER_ERROR,
-            msg("Too many requests to {host}.", host=host),
-            msg("{wait}, then try again. A token allows more.", wait=wait),
-            retry=True,
-            after=after,
-        )
+        return _too_many_requests(host, _seconds(response))
     if status >= 500 or status in BUSY_CODES:
         return HubError(
             Kind.SERVER_ERROR,
@@ -241,6 +245,26 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
         msg("{host} refused the request ({status}).", host=host, status=status),
         msg("Check the model hub URL in Settings."),
     )
+
+
+def _too_many_requests(host: str, after: float | None) -> HubError:
+    if after is None or after < 1:
+        wait = msg("Wait some minutes")
+    elif after <= 120:
+        wait = msg("Wait {after} s", after=f"{after:.0f}")
+    else:
+        wait = msg("Wait {ceil} min", ceil=math.ceil(after / 60))
+    return HubError(
+        Kind.SERVER_ERROR,
+        msg("Too many requests to {host}.", host=host),
+        msg("{wait}, then try again. A token allows more.", wait=wait),
+        retry=True,
+        after=after,
+    )
+
+
+def _file_name(response: httpx2.Response) -> str:
+    return urlsplit(str(response.request.url)).path.rsplit("/", 1)[-1]
 
 
 def _seconds(response: httpx2.Response) -> float | None:

@@ -29,7 +29,7 @@ TAKEN = -4  # UH_TAKEN: a graphics card computes it
 TABLED, WIDE_TABLED, SIX = 4, 5, 6  # as in the C enum: UH_TABLED, UH_WIDE_TABLED, UH_SIX
 LOW_LEVEL = 32  # UH_LOW_LEVEL
 _MATRICES = ("gate", "up", "down")
-EXPERT = struct.Struct("=QQQQiiii")  # uh_expert: Parts.addresses, Parts.planes, first, count, planes stored
+EXPERT = struct.Struct("=QQQQiiii")  # uh_expert: Parts.addresses, Parts.planes, first_slot, count, planes stored
 
 
 # uh_matrix, uh_layout and the structures below, field by field as in underhill_kernels.h. ctypes checks nothing: a
@@ -150,11 +150,11 @@ def _no_memory() -> UnderhillError:
 
 
 class StepArgs:
-    """uh_step_args: a few tokens' call of a layer, and what native code lists of it, by place in that list.
+    """uh_step_args: a few tokens' call of a layer, and what native code lists of it, by index into that list.
 
     n: different experts. experts: their numbers. to_fetch: planes that each has to be fetched at, 0: it is there, or
-    SKIPPED. first: slots[first[i]] to slots[first[i + 1] - 1] chose the one at place i. high: whether one of the tokens
-    wants it in full. address: of the structure.
+    SKIPPED. offsets: slots[offsets[i]] to slots[offsets[i + 1] - 1] chose the one at index i. high: whether one of the
+    tokens wants it in full. address: of the structure.
     """
 
     _GIVEN = struct.Struct("=QQQQQii")  # ids, weights, x, y, out; tokens, k: what changes from call to call
@@ -163,11 +163,11 @@ class StepArgs:
     def __init__(self) -> None:
         # Native code keeps their addresses, so none ever changes its length.
         self.experts = array("q", [0] * MOST_ASKED)
-        self.first, self.slots, self.to_fetch = (array("i", [0] * (MOST_ASKED + 1)) for _ in range(3))
+        self.offsets, self.slots, self.to_fetch = (array("i", [0] * (MOST_ASKED + 1)) for _ in range(3))
         self.high = array("B", [0] * MOST_ASKED)
         self._held = ctypes.create_string_buffer(self._GIVEN.size + self._LISTS.size)
         self.address = ctypes.addressof(self._held)
-        lists = (self.experts, self.first, self.slots, self.to_fetch, self.high)
+        lists = (self.experts, self.offsets, self.slots, self.to_fetch, self.high)
         self._LISTS.pack_into(self._held, self._GIVEN.size, *(own.buffer_info()[0] for own in lists), 0, 0)
         self._n = ctypes.c_int32.from_address(self.address + self._GIVEN.size + 40)
 
@@ -283,13 +283,13 @@ class NativeKernel:
     def moe_one(self, layout: int, experts: int, n: int, x: int, weights: int, y: int) -> None:
         """One token through one layer's experts, all in one call: what the runtime calls when every expert is there.
 
-        y [H] = sum over the n experts, in the order listed, of weights[first] * expert(x [H]); the same bits as `run`
-        and `combine` give, as long as that is the order of the ranks. All arguments are addresses (float32 x, weights
-        and y), and nothing is checked here: the caller vouches for shapes and lifetimes.
+        y [H] = sum over the n experts, in the order listed, of weights[first_slot] * expert(x [H]); the same bits as
+        `run` and `combine` give, as long as that is the order of the choices. All arguments are addresses (float32 x,
+        weights and y), and nothing is checked here: the caller vouches for shapes and lifetimes.
 
-        layout: ctypes.addressof(expert_layout(spec, activation)). experts: of n records packed by EXPERT, `first` being
-        the place of its weight; a weight of exactly 0 leaves its expert unread. A bytearray that lives as long as the
-        model, filled with EXPERT.pack_into and entered by its address, costs no allocation. Raises
+        layout: ctypes.addressof(expert_layout(spec, activation)). experts: of n records packed by EXPERT, `first_slot`
+        being the index of its weight; a weight of exactly 0 leaves its expert unread. A bytearray that lives as long
+        as the model, filled with EXPERT.pack_into and entered by its address, costs no allocation. Raises
         UnderhillError(OUT_OF_MEMORY).
         """
         with self._lock:
@@ -298,7 +298,7 @@ class NativeKernel:
             raise _no_memory()
 
     def moe_if_resident(self, layer: int, step: StepArgs) -> int:
-        """y [H] of every token = sum of weights[rank] * experts[ids[rank]](x), if no expert has to be fetched: then how
+        """y [H] of every token = sum of weights[i] * experts[ids[i]](x), if no expert has to be fetched: then how
         many different ones are there. A token has the bits that `moe_one` gives it.
 
         Else nothing is computed: NOT_RESIDENT has them listed in `step`; NOT_DECIDED is a call for the long way. In all
@@ -319,30 +319,30 @@ class NativeKernel:
         found: int = self._quick.uh_look_up(layer, step.address)
         return found
 
-    def moe_some(self, layer: int, step: StepArgs, ranks: int, n: int) -> None:
+    def moe_some(self, layer: int, step: StepArgs, indices: int, n: int) -> None:
         """Some of a listed step's experts, all of them there: out[slot] = expert(x) for their slots.
 
-        ranks: the address of their n places in the list, int32. Raises UnderhillError(OUT_OF_MEMORY), RuntimeError when
-        one is not there.
+        indices: the address of their n indices into the list, int32. Raises UnderhillError(OUT_OF_MEMORY), and
+        RuntimeError when one is not there.
         """
         with self._lock:
-            failed: int = self._library.uh_moe_some(self._context, layer, step.address, ranks, n)
+            failed: int = self._library.uh_moe_some(self._context, layer, step.address, indices, n)
         if failed == -1:
             raise _no_memory()
         if failed:
             raise RuntimeError("an expert that was to run is not in memory")
 
     def compute_and_wait(
-        self, layer: int, step: StepArgs, ranks: int, *, n: int, reads: int | None, ends: int, most: int, times: int
+        self, layer: int, step: StepArgs, indices: int, *, n: int, reads: int | None, ends: int, most: int, times: int
     ) -> int:
-        """`moe_some` of n ranks, and then wait for a read to end; without reads, `combine_some`: uh_compute_and_wait.
+        """`moe_some` of n experts, and then wait for a read to end; without reads, `combine_some`: uh_compute_and_wait.
 
         All but step, n and most are addresses, of a ResidentLayer, and as expert_cache.h says. Other calls that compute
         wait meanwhile. Returns how many reads have ended. Raises as `moe_some` does.
         """
         with self._lock:
             ended: int = self._library.uh_compute_and_wait(
-                self._context, layer, step.address, ranks, n, reads, ends, most, times
+                self._context, layer, step.address, indices, n, reads, ends, most, times
             )
         if ended == -1:
             raise _no_memory()

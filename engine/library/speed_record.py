@@ -15,8 +15,8 @@ from engine.hardware.rates import changed
 from engine.library import card_record
 from engine.planning.facts import NEAR, ModelFacts, Seen
 from engine.planning.offload import make_plan_with_card
-from engine.planning.plan import Plan, dial_of, make_plan, seen_again
-from engine.planning.speed import USUAL, expected, figure, reading_rate, token_costs
+from engine.planning.plan import Plan, make_plan, seen_again
+from engine.planning.speed import USUAL, dial_of, expected, figure, reading_rate, token_costs
 from engine.regular_file import read_json
 from engine.store.fields import DAMAGED
 from engine.translatable import NO_TEXT, Translatable, msg

@@ -24,6 +24,7 @@ from engine.models.spec import (
     MlaSpec,
     MlpSpec,
     MoeSpec,
+    ShortConvSpec,
 )
 from engine.record.layout import ROWS_PER_TILE
 from engine.store.table import stays
@@ -130,72 +131,100 @@ def _layer(layer: LayerSpec, hidden: int) -> Iterator[Matrix]:
 def _mixer(spec: MixerSpec, hidden: int) -> Iterator[Matrix]:
     match spec:
         case AttentionSpec():
-            queries, keys = spec.heads * spec.head_dim, spec.kv_heads * spec.head_dim
-            rows = queries * (2 if spec.gated else 1) + keys * (1 if spec.v is None else 2)
-            kept = spec.projections if spec.plain_values else spec.projections[:-1]
-            gate = () if spec.gate is None else (f"{spec.prefix}.{spec.gate}",)
-            yield Matrix("linear", rows, hidden, names=(*kept, *gate))
-            yield _named("linear", hidden, spec.heads * spec.value_width, spec.prefix, spec.o)
-            if spec.head_gate is not None:
-                yield _named("linear", spec.heads, hidden, spec.prefix, spec.head_gate)
-            if spec.blocks is not None:
-                chosen = spec.blocks
-                yield _named("linear", chosen.heads * chosen.head_dim, hidden, chosen.prefix, "index_q_proj")
-                yield _named("linear", chosen.head_dim, hidden, chosen.prefix, "index_k_proj")
+            yield from _attention(spec, hidden)
         case MlaSpec():
-            queries = spec.heads * (spec.nope_dim + spec.rope_dim)
-            if spec.q_rank is None:
-                yield _named("linear", queries, hidden, spec.prefix, "q_proj")
-            else:
-                yield _named("linear", spec.q_rank, hidden, spec.prefix, "q_a_proj")
-                yield _named("linear", queries, spec.q_rank, spec.prefix, "q_b_proj")
-            yield _named("linear", spec.kv_rank + spec.rope_dim, hidden, spec.prefix, "kv_a_proj_with_mqa")
-            yield Matrix("by_head", spec.heads * spec.kv_rank, spec.nope_dim, spec.kv_rank)
-            yield Matrix("by_head", spec.heads * spec.v_dim, spec.kv_rank, spec.v_dim)
-            yield _named("linear", hidden, spec.heads * spec.v_dim, spec.prefix, "o_proj")
-            if spec.indexer is not None and not spec.indexer.shared:
-                own = spec.indexer
-                yield _named("linear", own.heads * own.head_dim, spec.q_rank or hidden, own.prefix, "wq_b")
-                yield _named("linear", own.head_dim, hidden, own.prefix, "wk")
-                yield Matrix("exact", own.heads, hidden)
+            yield from _mla(spec, hidden)
         case DeltaNetSpec():
-            keys, values = spec.k_heads * spec.k_dim, spec.v_heads * spec.v_dim
-            inward = ("in_proj_qkvz",) if spec.fused else ("in_proj_qkv", "in_proj_z")
-            yield _named("linear", 2 * keys + 2 * values, hidden, spec.prefix, *inward)
-            yield Matrix("exact", 2 * spec.v_heads, hidden)
-            yield _named("linear", hidden, values, spec.prefix, "out_proj")
+            yield from _deltanet(spec, hidden)
         case Mamba2Spec():
-            yield Matrix("linear", spec.inner + spec.channels, hidden)
-            yield Matrix("exact", spec.heads, hidden)
-            yield _named("linear", hidden, spec.inner, spec.prefix, "out_proj")
+            yield from _mamba2(spec, hidden)
         case KdaSpec():
-            width = spec.heads * spec.head_dim
-            yield _named("linear", 3 * width, hidden, spec.prefix, "q_proj", "k_proj", "v_proj")
-            yield Matrix("exact", spec.head_dim, hidden)
-            yield Matrix("exact", width, spec.head_dim)
-            yield Matrix("exact", spec.heads, hidden)
-            yield _named("linear", spec.head_dim, hidden, spec.prefix, "g_a_proj")
-            yield _named("linear", width, spec.head_dim, spec.prefix, "g_b_proj")
-            yield _named("linear", hidden, width, spec.prefix, "o_proj")
+            yield from _kda(spec, hidden)
         case CompressedSpec():
-            queries = spec.heads * spec.head_dim
-            yield _named("linear", spec.q_rank, hidden, spec.prefix, "wq_a")
-            yield _named("linear", queries, spec.q_rank, spec.prefix, "wq_b")
-            yield _named("linear", spec.head_dim, hidden, spec.prefix, "wkv")
-            for _ in range(spec.groups):
-                yield Matrix("linear", spec.rank, queries // spec.groups)
-            yield _named("linear", hidden, spec.groups * spec.rank, spec.prefix, "wo_b")
-            for entries in spec.compressed:
-                rows = entries.dim * (2 if entries.overlaps else 1)
-                yield _named("linear", 2 * rows, hidden, entries.prefix, "wkv", "wgate")
-                yield Matrix("exact", entries.ratio, rows)
-            if spec.index is not None:
-                scored = spec.index.heads * spec.compressed[1].dim
-                yield _named("linear", scored, spec.q_rank, spec.prefix, "indexer.wq_b")
-                yield Matrix("exact", spec.index.heads, hidden)
+            yield from _compressed(spec, hidden)
         case _:
-            yield _named("linear", 3 * spec.hidden, hidden, spec.prefix, "in_proj")
-            yield _named("linear", hidden, spec.hidden, spec.prefix, "out_proj")
+            yield from _short_convolution(spec, hidden)
+
+
+def _attention(spec: AttentionSpec, hidden: int) -> Iterator[Matrix]:
+    queries, keys = spec.heads * spec.head_dim, spec.kv_heads * spec.head_dim
+    rows = queries * (2 if spec.gated else 1) + keys * (1 if spec.v is None else 2)
+    kept = spec.projections if spec.plain_values else spec.projections[:-1]
+    gate = () if spec.gate is None else (f"{spec.prefix}.{spec.gate}",)
+    yield Matrix("linear", rows, hidden, names=(*kept, *gate))
+    yield _named("linear", hidden, spec.heads * spec.value_width, spec.prefix, spec.o)
+    if spec.head_gate is not None:
+        yield _named("linear", spec.heads, hidden, spec.prefix, spec.head_gate)
+    if spec.blocks is not None:
+        chosen = spec.blocks
+        yield _named("linear", chosen.heads * chosen.head_dim, hidden, chosen.prefix, "index_q_proj")
+        yield _named("linear", chosen.head_dim, hidden, chosen.prefix, "index_k_proj")
+
+
+def _mla(spec: MlaSpec, hidden: int) -> Iterator[Matrix]:
+    queries = spec.heads * (spec.nope_dim + spec.rope_dim)
+    if spec.q_rank is None:
+        yield _named("linear", queries, hidden, spec.prefix, "q_proj")
+    else:
+        yield _named("linear", spec.q_rank, hidden, spec.prefix, "q_a_proj")
+        yield _named("linear", queries, spec.q_rank, spec.prefix, "q_b_proj")
+    yield _named("linear", spec.kv_rank + spec.rope_dim, hidden, spec.prefix, "kv_a_proj_with_mqa")
+    yield Matrix("by_head", spec.heads * spec.kv_rank, spec.nope_dim, spec.kv_rank)
+    yield Matrix("by_head", spec.heads * spec.v_dim, spec.kv_rank, spec.v_dim)
+    yield _named("linear", hidden, spec.heads * spec.v_dim, spec.prefix, "o_proj")
+    if spec.indexer is not None and not spec.indexer.shared:
+        own = spec.indexer
+        yield _named("linear", own.heads * own.head_dim, spec.q_rank or hidden, own.prefix, "wq_b")
+        yield _named("linear", own.head_dim, hidden, own.prefix, "wk")
+        yield Matrix("exact", own.heads, hidden)
+
+
+def _deltanet(spec: DeltaNetSpec, hidden: int) -> Iterator[Matrix]:
+    keys, values = spec.k_heads * spec.k_dim, spec.v_heads * spec.v_dim
+    inward = ("in_proj_qkvz",) if spec.fused else ("in_proj_qkv", "in_proj_z")
+    yield _named("linear", 2 * keys + 2 * values, hidden, spec.prefix, *inward)
+    yield Matrix("exact", 2 * spec.v_heads, hidden)
+    yield _named("linear", hidden, values, spec.prefix, "out_proj")
+
+
+def _mamba2(spec: Mamba2Spec, hidden: int) -> Iterator[Matrix]:
+    yield Matrix("linear", spec.inner + spec.channels, hidden)
+    yield Matrix("exact", spec.heads, hidden)
+    yield _named("linear", hidden, spec.inner, spec.prefix, "out_proj")
+
+
+def _kda(spec: KdaSpec, hidden: int) -> Iterator[Matrix]:
+    width = spec.heads * spec.head_dim
+    yield _named("linear", 3 * width, hidden, spec.prefix, "q_proj", "k_proj", "v_proj")
+    yield Matrix("exact", spec.head_dim, hidden)
+    yield Matrix("exact", width, spec.head_dim)
+    yield Matrix("exact", spec.heads, hidden)
+    yield _named("linear", spec.head_dim, hidden, spec.prefix, "g_a_proj")
+    yield _named("linear", width, spec.head_dim, spec.prefix, "g_b_proj")
+    yield _named("linear", hidden, width, spec.prefix, "o_proj")
+
+
+def _compressed(spec: CompressedSpec, hidden: int) -> Iterator[Matrix]:
+    queries = spec.heads * spec.head_dim
+    yield _named("linear", spec.q_rank, hidden, spec.prefix, "wq_a")
+    yield _named("linear", queries, spec.q_rank, spec.prefix, "wq_b")
+    yield _named("linear", spec.head_dim, hidden, spec.prefix, "wkv")
+    for _ in range(spec.groups):
+        yield Matrix("linear", spec.rank, queries // spec.groups)
+    yield _named("linear", hidden, spec.groups * spec.rank, spec.prefix, "wo_b")
+    for entries in spec.compressed:
+        rows = entries.dim * (2 if entries.overlaps else 1)
+        yield _named("linear", 2 * rows, hidden, entries.prefix, "wkv", "wgate")
+        yield Matrix("exact", entries.ratio, rows)
+    if spec.index is not None:
+        scored = spec.index.heads * spec.compressed[1].dim
+        yield _named("linear", scored, spec.q_rank, spec.prefix, "indexer.wq_b")
+        yield Matrix("exact", spec.index.heads, hidden)
+
+
+def _short_convolution(spec: ShortConvSpec, hidden: int) -> Iterator[Matrix]:
+    yield _named("linear", 3 * spec.hidden, hidden, spec.prefix, "in_proj")
+    yield _named("linear", hidden, spec.hidden, spec.prefix, "out_proj")
 
 
 def _mlp(spec: MlpSpec, hidden: int) -> Iterator[Matrix]:

@@ -1,4 +1,4 @@
-"""Ranks of eviction by the C library: the experts evicted next, and HOBBIT's scores, kept up to date visit by visit.
+"""Priorities of eviction by the C library: the experts evicted next, and HOBBIT's scores, kept up to date by visits.
 
 Also the unimportance scores of a token's experts (HOBBIT, section 3.2, eq. 2).
 """
@@ -21,20 +21,20 @@ FIRST_OUT = 24  # who leave next are found in one go for so many: more than the 
 
 
 class LeastRanked:
-    """Called: writes to `found` the numbers of the FIRST_OUT least of order, the least first and of equals the first,
+    """Called: writes to `found` the numbers of the FIRST_OUT least priorities, the least first and of equals the first,
     and returns how many; infinite ones are none.
 
-    order: contiguous float64 [n], not to be moved as long as this lives. Raises ValueError.
+    priority: contiguous float64 [n], not to be moved as long as this lives. Raises ValueError.
     """
 
-    def __init__(self, order: Array) -> None:
-        if order.dtype != np.float64 or order.ndim != 1 or not order.flags.c_contiguous:
-            raise ValueError(f"{order.dtype} {order.shape} is not contiguous float64 [n]")
-        self._kept = order
+    def __init__(self, priority: Array) -> None:
+        if priority.dtype != np.float64 or priority.ndim != 1 or not priority.flags.c_contiguous:
+            raise ValueError(f"{priority.dtype} {priority.shape} is not contiguous float64 [n]")
+        self._kept = priority
         self.found = array("i", [0] * FIRST_OUT)
         self._call = _native().uh_first_out
-        # Bare addresses, taken once (about a microsecond each): `order` and `found` are kept here and never move.
-        self._given = order.ctypes.data, order.size, FIRST_OUT, self.found.buffer_info()[0]
+        # Bare addresses, taken once (about a microsecond each): `priority` and `found` are kept here and never move.
+        self._given = priority.ctypes.data, priority.size, FIRST_OUT, self.found.buffer_info()[0]
 
     def __call__(self) -> int:
         """As said."""
@@ -45,7 +45,7 @@ class LeastRanked:
 # Field by field as in hobbit.h: ctypes checks nothing, so a change there needs one here and another ABI.
 class _HobbitScores(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("scores", "last", "ticks", "order", "bars", "near", "state", "next")),
+        *((name, ctypes.c_void_p) for name in ("scores", "last", "ticks", "priority", "bars", "near", "state", "next")),
         *((name, ctypes.c_double) for name in ("lru", "lfu", "lhu", "visits")),
         ("token", ctypes.c_int64),
         *((name, ctypes.c_int32) for name in ("row", "rows", "experts", "most")),
@@ -53,31 +53,31 @@ class _HobbitScores(ctypes.Structure):
 
 
 class HobbitScores:
-    """uh_hobbit in hobbit.h. found: who leave first, as many as state says behind `rank`.
+    """uh_hobbit in hobbit.h. found: who leave first, as many as state says behind `prioritize`.
 
-    scores, last, ticks, bars, order: contiguous float64 [rows * experts]; near: such [rows + 1, rows]; state: two
+    scores, last, ticks, bars, priority: contiguous float64 [rows * experts]; near: such [rows + 1, rows]; state: two
     int32. None may be moved as long as this lives. Raises ValueError for other arrays.
     """
 
     def __init__(
-        self, scores: Array, last: Array, ticks: Array, bars: Array, near: Array, order: Array, *, state: array[int]
+        self, scores: Array, last: Array, ticks: Array, bars: Array, near: Array, priority: Array, *, state: array[int]
     ) -> None:
         rows = near.shape[-1]
-        flat = (order.size,)
-        for given, shape in (*((a, flat) for a in (scores, last, ticks, bars, order)), (near, (rows + 1, rows))):
+        flat = (priority.size,)
+        for given, shape in (*((a, flat) for a in (scores, last, ticks, bars, priority)), (near, (rows + 1, rows))):
             if given.dtype != np.float64 or given.shape != shape or not given.flags.c_contiguous:
                 raise ValueError(f"{given.dtype} {given.shape} is not contiguous float64 {list(shape)}")
-        if order.size % rows:
-            raise ValueError(f"{order.size} experts in {rows} rows")
+        if priority.size % rows:
+            raise ValueError(f"{priority.size} experts in {rows} rows")
         self.found = array("i", [0] * FIRST_OUT)
-        self._kept = scores, last, ticks, bars, near, order, state  # native code is given their addresses
+        self._kept = scores, last, ticks, bars, near, priority, state  # native code is given their addresses
         self._numbers = _HobbitScores(
-            *(one.ctypes.data for one in (scores, last, ticks, order, bars, near)),
+            *(one.ctypes.data for one in (scores, last, ticks, priority, bars, near)),
             state.buffer_info()[0],
             self.found.buffer_info()[0],
             row=rows,
             rows=rows,
-            experts=order.size // rows,
+            experts=priority.size // rows,
             most=FIRST_OUT,
         )
         # Kept by the native cache table (EvictionState), which reads it at every eviction: valid while this lives.
@@ -104,9 +104,9 @@ class HobbitScores:
         fine = None if high is None else bytes(high)
         self._native.uh_hobbit_note(self.address, row, used.buffer_info()[0], fine, len(used), tokens)
 
-    def rank(self) -> None:
-        """See uh_hobbit_rank."""
-        self._native.uh_hobbit_rank(self.address)
+    def prioritize(self) -> None:
+        """See uh_hobbit_prioritize."""
+        self._native.uh_hobbit_prioritize(self.address)
 
 
 @lru_cache(maxsize=1)
@@ -118,7 +118,7 @@ def _native() -> ctypes.PyDLL:
     library.uh_first_out.argtypes = (pointer, i32, i32, pointer)
     library.uh_hobbit_note.argtypes = (pointer, i32, pointer, ctypes.c_char_p, i32, i32)
     library.uh_hobbit_note.restype = None
-    library.uh_hobbit_rank.argtypes, library.uh_hobbit_rank.restype = (pointer,), None
+    library.uh_hobbit_prioritize.argtypes, library.uh_hobbit_prioritize.restype = (pointer,), None
     library.uh_unimportance.argtypes, library.uh_unimportance.restype = (pointer, i32, i32, pointer, pointer), None
     library.uh_ranks_learn.argtypes = (pointer, pointer, i32, ctypes.c_double, ctypes.c_double)
     library.uh_ranks_learn.restype = None

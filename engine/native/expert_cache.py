@@ -40,7 +40,7 @@ class Eviction(ctypes.Structure):
     """uh_eviction: addresses of a policy's numbers."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("penalty", "rank", "pinned", "state", "next", "hobbit")),
+        *((name, ctypes.c_void_p) for name in ("penalty", "priority", "pinned", "state", "next", "hobbit")),
         ("asks", ctypes.c_int32),
     )
 
@@ -135,7 +135,7 @@ def _native() -> ctypes.PyDLL:
         ("publish", (i32, pointer, i32), None), ("planes", (i32, i32), i32), ("pins", (i32,), i32),
         ("missing_bytes", (i32, i32), i64), ("parts", (i32, plain, pointer), i32), ("version", (i32,), i64),
         ("snapshot", (pointer, pointer), None), ("pin", (pointer, i32), None), ("unpin", (pointer, i32), None),
-        ("reserve", (i32, i32), plain), ("place", (i32, plain), None), ("abandon", (i32,), None),
+        ("reserve", (i32, i32), plain), ("insert", (i32, plain), None), ("abandon", (i32,), None),
         ("forget", (i32,), None), ("make_free", (i64,), None), ("trim", (plain,), None),
         ("set_plan", (i32, i32, pointer, pointer, i32, pointer, i32), plain), ("fetch", (i32, i32, i32), plain),
         ("prefetch", (i32, pointer, pointer, i64, pointer), plain),
@@ -340,10 +340,10 @@ class CacheTable:
         return ctypes.addressof(self._ends)
 
     def commit_step(
-        self, first: int, ids: int, awaited: int, *, k: int, ran: int, n_ran: int, n: int, ranks: int
+        self, base: int, ids: int, awaited: int, *, k: int, ran: int, n_ran: int, n: int, indices: int
     ) -> int:
         """See uh_cache_commit_step; n: of the `ends`. What they amount to is in `stats`."""
         ready: int = self.library.uh_cache_commit_step(
-            self.address, first, ids, awaited, k, ran, n_ran, self._ends, n, self._results, ranks, self._stats_at
+            self.address, base, ids, awaited, k, ran, n_ran, self._ends, n, self._results, indices, self._stats_at
         )  # fmt: skip
         return ready

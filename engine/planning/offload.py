@@ -14,13 +14,16 @@ from operator import attrgetter
 from engine.errors import Kind, UnderhillError
 from engine.hardware.machine import GB, Gpu, Machine, size
 from engine.planning.budget import cache_within, held_by
+from engine.planning.context_length import SHORT
 from engine.planning.facts import CardSeen, ModelFacts
-from engine.planning.plan import CHUNKS, SHORT, Opened, Plan, dial_of, make_plan
+from engine.planning.memory_shares import CHUNKS, Opened
+from engine.planning.plan import Plan, make_plan
 from engine.planning.speed import (
     HIDDEN,
     REUSE,
     USUAL,
     attending,
+    dial_of,
     expert_rate,
     figure,
     is_speed_sentence,

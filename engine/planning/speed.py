@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.hardware.machine import Machine
@@ -14,6 +14,12 @@ from engine.translatable import Translatable, msg
 BEYOND_FIRST = {"exact": (1.0, 0.0), "balanced": (0.15, 0.62), "fast": (0.0, 0.5)}
 DIALS = (*BEYOND_FIRST, "hobbit")  # all qualities
 HOBBIT = (0.67, 0.30)  # of all experts: what T1 = 0.6 and T2 = 0.9 give on Mixtral (hobbit, section 3.2)
+
+
+def dial_of(settings: Mapping[str, object]) -> str:
+    """The dial to expect the speed of; thresholds by hand may be anything, and are taken for Exact."""
+    by_hand = settings["t1"] is not None or settings["t2"] is not None
+    return "exact" if by_hand else str(settings["dial"])
 
 
 def dial_shares(dial: str, k: int) -> tuple[float, float]:

@@ -48,8 +48,7 @@ class OpenModel:
     @property
     def costs(self) -> MemoryCosts:
         """Of its memory, as its plan reckons speed."""
-        from engine.planning.plan import dial_of
-        from engine.planning.speed import expected, reading_rate
+        from engine.planning.speed import dial_of, expected, reading_rate
 
         session, parts = self.session, self.parts
         plan, facts = session.plan, session.facts

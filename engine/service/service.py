@@ -44,6 +44,7 @@ NEEDS = (  # of every worker
     "engine.calibration.lowering_search", "engine.library.computer", "engine.hub.listings",
     "engine.library.fit_estimates", "engine.library.preflight", "engine.hub.pull", "engine.store.verify",
 )  # fmt: skip
+LIGHT = (protocol.Watch, protocol.Shutdown)  # commands that need none of those
 PULSE = 0.2  # seconds between two snapshots at least, and between two steps of the idle tasks
 _log = logging.getLogger(__name__)
 Asking = protocol.Generate | protocol.GenerateApart | protocol.MeasureDivergence
@@ -101,14 +102,17 @@ class Service:
             self._passages, self._model,
         )  # fmt: skip
         self._halt = CommandWorker("stop", self._on_stop, self._emit)
-        light = (protocol.Watch, protocol.Shutdown)
         self._control = CommandWorker(
-            "control", self._on_control, self._emit, needs=NEEDS, light=light, idle=self._send_telemetry,
+            "control", self._on_control, self._emit, needs=NEEDS, light=LIGHT, idle=self._send_telemetry,
             pulse=self._look.pulse,
         )  # fmt: skip
-        self._routes: tuple[tuple[CommandWorker, tuple[type[protocol.Command], ...]], ...] = (
+        self._routes = self._make_routes()
+
+    def _make_routes(self) -> tuple[tuple[CommandWorker, tuple[type[protocol.Command], ...]], ...]:
+        """Which worker serves which commands."""
+        return (
             (self._halt, (protocol.Stop, protocol.Ping)),
-            (self._control, (protocol.ListModels, protocol.CountTokens, protocol.RecommendSettings, *light, *QUICK)),
+            (self._control, (protocol.ListModels, protocol.CountTokens, protocol.RecommendSettings, *LIGHT, *QUICK)),
             (self._control, (*TRANSFERS, *TEAMS, *RECORDING)),
             (self._replays, REPLAYING),
             (self._library, LONG),

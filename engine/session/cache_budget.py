@@ -15,7 +15,8 @@ from engine.hardware.own_use import OwnUse, Slack
 from engine.hardware.pressure import Pressure, Reading
 from engine.native.memory import trim_heap
 from engine.planning.facts import ModelFacts
-from engine.planning.plan import FEW, Plan
+from engine.planning.memory_shares import FEW
+from engine.planning.plan import Plan
 from engine.translatable import NO_TEXT, Translatable, msg
 
 _log = logging.getLogger(__name__)

@@ -14,8 +14,9 @@ from engine.experts.card_mode import CardMode
 from engine.hardware.machine import size
 from engine.models.decoder import Decoder
 from engine.native.op_graph import GraphStep
+from engine.planning.context_length import SHORT
 from engine.planning.offload import GPU, without_card
-from engine.planning.plan import SHORT, seen_again
+from engine.planning.plan import seen_again
 from engine.session.loaded_model import LoadedModel
 from engine.translatable import Translatable, msg
 

@@ -8,7 +8,7 @@ from engine.hardware.load import LoadWatch
 from engine.library import card_record
 from engine.library.speed_record import Decoded
 from engine.planning import offload
-from engine.planning.plan import dial_of
+from engine.planning.speed import dial_of
 from engine.session.bottleneck import HELD
 from engine.session.loaded_model import LoadedModel
 from engine.session.speed_check import is_full

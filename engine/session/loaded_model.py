@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from engine.generation.chat import ChatFormat
 from engine.generation.context import Context, Model, State, Want
 from engine.hardware.machine import Machine
 from engine.import_lock import ALONE
+from engine.library.dials import Calibration
 from engine.library.entries import ModelCard
 from engine.library.facts import activation_of
 from engine.models.layers.weight_format import holding
@@ -40,6 +41,18 @@ from engine.store.reader import Store
 from engine.translatable import Translatable, msg
 
 BeginPass = Callable[[Sequence[int], int], None]
+
+
+def opened_card(card: ModelCard, chat: ChatFormat, calibration: Calibration | None) -> ModelCard:
+    """The card of a model that is open: what its chat template can do is known then."""
+    return replace(
+        card,
+        loaded=True,
+        thinking=chat.levels,
+        plain_thinking=chat.plain_thinking,
+        calls_tools=chat.rendering.calls_tools,
+        calibration=calibration,
+    )
 
 
 class LoadedModel:

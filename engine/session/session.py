@@ -35,7 +35,7 @@ from engine.planning.plan import Plan
 from engine.session.cache_budget import CacheBudget, PressureWatch, share_of
 from engine.session.card_session import CardSession
 from engine.session.card_speed import CardSpeed
-from engine.session.loaded_model import LoadedModel
+from engine.session.loaded_model import LoadedModel, opened_card
 from engine.session.prefetch_choice import PrefetchChoice
 from engine.session.session_answers import SessionAnswer, SessionAnswers
 from engine.session.snapshot import Watcher, memory_now
@@ -99,14 +99,7 @@ class Session(LoadedModel):
             store, spec, chosen, machine=machine, card=card, facts=facts, plan=plan, chat=chat,
             begin_pass=self._begin_pass,
         )  # fmt: skip
-        self.card = dataclasses.replace(
-            card,
-            loaded=True,
-            thinking=chat.levels,
-            plain_thinking=chat.plain_thinking,
-            calls_tools=chat.rendering.calls_tools,
-            calibration=dials.at(store.path, self.low),
-        )
+        self.card = opened_card(card, chat, dials.at(store.path, self.low))
         self.on_notice: Callable[[Translatable], None] = lambda notice: None
         self.card_mode = CardSession(self, self._card_lost)
         try:
@@ -120,15 +113,7 @@ class Session(LoadedModel):
             self.card_mode.close()
             self.runtime.close()
             raise
-        self.cache_budget = CacheBudget(
-            share_of(self.plan, self.facts, chosen["cache_fraction"]),
-            lambda: self.runtime.cache.nbytes,
-            self.runtime.set_capacity,
-            lend=self.runtime.lend,
-            said=lambda notice: self.on_notice(notice),
-            written=lambda: self.context.rows_written,
-            refusals=lambda: self.runtime.cache.refusals,
-        )
+        self.cache_budget = self._make_cache_budget(chosen["cache_fraction"])
         self.cache_budget.computing(1, lambda: self.context.rows)
         self._watcher = Watcher(self, ahead=self.ahead.sentence, memory=self.memory_use)
         self.answers = SessionAnswers(self, self._watcher, self.warm.token_done)
@@ -139,6 +124,18 @@ class Session(LoadedModel):
             if note:
                 self.notes.append(note)
         self.replanned()
+
+    def _make_cache_budget(self, fraction: object) -> CacheBudget:
+        """fraction: of all experts, at most, that the cache may hold; None where nothing was set."""
+        return CacheBudget(
+            share_of(self.plan, self.facts, fraction),
+            lambda: self.runtime.cache.nbytes,
+            self.runtime.set_capacity,
+            lend=self.runtime.lend,
+            said=lambda notice: self.on_notice(notice),
+            written=lambda: self.context.rows_written,
+            refusals=lambda: self.runtime.cache.refusals,
+        )
 
     @classmethod
     def open(

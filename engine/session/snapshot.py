@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from engine.experts.keys import ExpertKey
-from engine.experts.telemetry import COARSE, GATE, SKIPPED, Matrix
+from engine.experts.telemetry import COARSE, GATE, SKIPPED, ExpertTelemetry, Matrix
 from engine.generation.answer import Listener
 from engine.generation.messages import ExpertFacts, Look, MemoryUse, Snapshot
 from engine.hardware import probe
@@ -106,19 +106,10 @@ class Watcher:
                 return None
             self._last = state
             now = time.monotonic()
-            values = self._tokens, counters.bytes_read, misses, counters.waited
-            tokens, read, missed, waited = (rate.add(value, now) for rate, value in zip(self._rates, values))
-            if not self._generating:
-                tokens = read = missed = waited = 0.0
-            # MAPS_EVERY lies between one and two pulses: so it is every other one, however late each comes.
-            if self._generating and look == self._mapped[0] and now - self._mapped[1] < MAPS_EVERY * look.pulse:
-                look = Look()
-            else:
-                self._mapped = look, now
+            tokens, read, missed, waited = self._flow(counters, now)
+            look = self._due(look, now)
         waiting = min(1.0, waited)
-        if self._load.seconds >= HELD_FOR:
-            self._others = self._load.load.others
-            self._load.again()
+        self._note_load()
         ahead = runtime.prefetch.stats if runtime.prefetch is not None else None
         answer, uses = counters.used() if look.maps else ((), ())
         taken = probe.rss()
@@ -154,6 +145,26 @@ class Watcher:
             card=share,
             link_bytes_per_second=crossed,
         )
+
+    def _flow(self, counters: ExpertTelemetry, now: float) -> tuple[float, float, float, float]:
+        """Tokens, bytes read, misses and time waited per second; 0 while no answer is made. The lock is held."""
+        values = self._tokens, counters.bytes_read, counters.misses, counters.waited
+        tokens, read, missed, waited = (rate.add(value, now) for rate, value in zip(self._rates, values))
+        return (tokens, read, missed, waited) if self._generating else (0.0, 0.0, 0.0, 0.0)
+
+    def _due(self, look: Look, now: float) -> Look:
+        """What to tell of now: no matrices, where they were told just before. The lock is held."""
+        # MAPS_EVERY lies between one and two pulses: so it is every other one, however late each comes.
+        if self._generating and look == self._mapped[0] and now - self._mapped[1] < MAPS_EVERY * look.pulse:
+            return Look()
+        self._mapped = look, now
+        return look
+
+    def _note_load(self) -> None:
+        """How much of the processor other programs take, averaged over HELD_FOR."""
+        if self._load.seconds >= HELD_FOR:
+            self._others = self._load.load.others
+            self._load.again()
 
     def _residency(self) -> tuple[Matrix, Matrix]:
         """Of every expert the finest tier that is held, and where: 2 on a graphics card, 1 in memory, 0 on disk."""

@@ -11,6 +11,7 @@ from engine.hardware.load import LoadWatch
 from engine.library import speed_record
 from engine.library.speed_record import Decoded
 from engine.planning import plan as planning
+from engine.planning.speed import dial_of
 from engine.session.bottleneck import HELD
 from engine.session.loaded_model import LoadedModel
 from engine.translatable import Translatable
@@ -72,7 +73,7 @@ class SpeedCheck:
         if not self._took.enough:
             return
         self._over = True
-        dial = planning.dial_of(model.settings)
+        dial = dial_of(model.settings)
         seen, sentence = speed_record.judge(model.machine, model.facts, model.plan, dial, self._took)
         now = speed_record.conditions(model.machine, model.facts, model.plan, dial)
         speed_record.keep(model.store.path, now, seen)

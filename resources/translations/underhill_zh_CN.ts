@@ -359,6 +359,11 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
+            <source>Progress</source>
+            <translation>进度</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
             <source>Compare answers…</source>
             <translation>对比回答…</translation>
         </message>
@@ -396,11 +401,6 @@
             <location filename="../../app/chat/header.py"></location>
             <source>About Underhill</source>
             <translation>关于 Underhill</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat/header.py"></location>
-            <source>Progress</source>
-            <translation>进度</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
@@ -564,12 +564,12 @@
             <translation>Underhill 演示模型</translation>
         </message>
         <message>
-            <location filename="../../app/chat/picture_support.py"></location>
+            <location filename="../../app/chat/image_support.py"></location>
             <source>{model} can't read images.</source>
             <translation>{model} 无法读取图片。</translation>
         </message>
         <message>
-            <location filename="../../app/chat/picture_support.py"></location>
+            <location filename="../../app/chat/image_support.py"></location>
             <source>Select a model that can.</source>
             <translation>选择能读取图片的模型。</translation>
         </message>
@@ -1701,6 +1701,51 @@
             <source>MMMM</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>M月</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/files.py"></location>
+            <source>Save image</source>
+            <translation>保存图片</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/files.py"></location>
+            <source>Can't save {file}: {error}. Choose another folder.</source>
+            <translation>无法保存 {file}：{error}。选择其他文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>{file} is too large ({size} MB).</source>
+            <translation>{file} 过大（{size} MB）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>Attach a smaller image.</source>
+            <translation>添加较小的图片。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>Reading {file} took too long.</source>
+            <translation>读取 {file} 耗时过长。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>Reading {file} needs too much memory.</source>
+            <translation>读取 {file} 所需内存过多。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>{file} has too many pixels ({width} × {height}).</source>
+            <translation>{file} 像素过多（{width} × {height}）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>Can't read {file} as an image.</source>
+            <translation>无法将 {file} 作为图片读取。</translation>
+        </message>
+        <message>
+            <location filename="../../app/images/reading.py"></location>
+            <source>Save it as PNG or JPEG, then attach it.</source>
+            <translation>将其存为 PNG 或 JPEG 后再添加。</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -2932,51 +2977,6 @@
             <location filename="../../app/onboarding.py"></location>
             <source>{number} of {count}</source>
             <translation>第 {number} 步，共 {count} 步</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/files.py"></location>
-            <source>Save image</source>
-            <translation>保存图片</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/files.py"></location>
-            <source>Can't save {file}: {error}. Choose another folder.</source>
-            <translation>无法保存 {file}：{error}。选择其他文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>{file} is too large ({size} MB).</source>
-            <translation>{file} 过大（{size} MB）。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>Attach a smaller image.</source>
-            <translation>添加较小的图片。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>Reading {file} took too long.</source>
-            <translation>读取 {file} 耗时过长。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>Reading {file} needs too much memory.</source>
-            <translation>读取 {file} 所需内存过多。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>{file} has too many pixels ({width} × {height}).</source>
-            <translation>{file} 像素过多（{width} × {height}）。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>Can't read {file} as an image.</source>
-            <translation>无法将 {file} 作为图片读取。</translation>
-        </message>
-        <message>
-            <location filename="../../app/pictures/reading.py"></location>
-            <source>Save it as PNG or JPEG, then attach it.</source>
-            <translation>将其存为 PNG 或 JPEG 后再添加。</translation>
         </message>
         <message>
             <location filename="../../app/platform/files.py"></location>
@@ -6431,6 +6431,11 @@
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
+            <source>Reading model structure</source>
+            <translation>正在读取模型结构</translation>
+        </message>
+        <message>
+            <location filename="../../engine/convert/importer.py"></location>
             <source>Import stopped.</source>
             <translation>导入已停止。</translation>
         </message>
@@ -6438,11 +6443,6 @@
             <location filename="../../engine/convert/importer.py"></location>
             <source>Import again to resume.</source>
             <translation>再次导入即可继续。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/convert/importer.py"></location>
-            <source>Reading model structure</source>
-            <translation>正在读取模型结构</translation>
         </message>
         <message>
             <location filename="../../engine/convert/importer.py"></location>
@@ -8726,6 +8726,11 @@
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
+            <source>Check the model hub URL in Settings.</source>
+            <translation>检查设置中的模型站地址。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/errors.py"></location>
             <source>Wait some minutes</source>
             <translation>请等待几分钟</translation>
         </message>
@@ -8743,11 +8748,6 @@
             <location filename="../../engine/hub/errors.py"></location>
             <source>{wait}, then try again. A token allows more.</source>
             <translation>{wait}后重试。使用令牌可发送更多请求。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/errors.py"></location>
-            <source>Check the model hub URL in Settings.</source>
-            <translation>检查设置中的模型站地址。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/errors.py"></location>
@@ -10150,6 +10150,26 @@
             <translation>内存上限 {asked}，应用自身占用 {in_use}。</translation>
         </message>
         <message>
+            <location filename="../../engine/planning/context_length.py"></location>
+            <source>Context: {found} tokens instead of {wanted}, to leave memory for experts.</source>
+            <translation>上下文：{found} 词元（而非 {wanted}），为专家留出内存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/context_length.py"></location>
+            <source>to keep all experts in memory</source>
+            <translation>以便将全部专家保留在内存</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/context_length.py"></location>
+            <source>to leave memory for experts</source>
+            <translation>为专家留出内存</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/context_length.py"></location>
+            <source>Context: {found} of {wanted} tokens, {reason}. You can raise it in Settings.</source>
+            <translation>上下文：{found} / {wanted} 词元，{reason}。可在设置中调高。</translation>
+        </message>
+        <message>
             <location filename="../../engine/planning/fit.py"></location>
             <source>Not enough disk space: needs {disk}, {disk_free} free</source>
             <translation>磁盘空间不足：需要 {disk}，剩余 {disk_free}</translation>
@@ -10168,6 +10188,61 @@
             <location filename="../../engine/planning/fit.py"></location>
             <source>≈ {span} tok/s · {tier}-bit · {where}</source>
             <translation>≈ {span} 词元/秒 · {tier} 位 · {where}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/memory_shares.py"></location>
+            <source>{name} has no {tier}-bit experts.</source>
+            <translation>{name} 没有 {tier} 位专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/memory_shares.py"></location>
+            <source>Stored: {stored}.</source>
+            <translation>已存储：{stored}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/memory_shares.py"></location>
+            <source>Raise the memory limit to {at_least} or choose a smaller model.</source>
+            <translation>将内存上限提高到 {at_least}，或选择更小的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/memory_shares.py"></location>
+            <source>Close other programs or choose a smaller model.</source>
+            <translation>关闭其他程序，或选择更小的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/memory_shares.py"></location>
+            <source>{name} needs {at_least} of memory; {at_most} may be used.</source>
+            <translation>{name} 需要 {at_least} 内存，可用 {at_most}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/memory_shares.py"></location>
+            <source>Shared weights are 4-bit so that the model fits; this costs some precision.</source>
+            <translation>共享权重为 4 位以放得下模型，会损失一些精度。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/memory_shares.py"></location>
+            <source>Shared weights are {possible}: {wanted} isn't possible with this model.</source>
+            <translation>共享权重为 {possible}：此模型不支持 {wanted}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/memory_shares.py"></location>
+            <source>KV cache: 8-bit, to leave memory for experts.</source>
+            <translation>KV 缓存：8 位，为专家留出内存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/memory_shares.py"></location>
+            <source>KV cache: bf16; this model's can't be 8-bit.</source>
+            <translation>KV 缓存：bf16；此模型不支持 8 位。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/memory_shares.py"></location>
+            <source>All experts ({whole}) fit in memory and run at {tier}-bit, whatever the quality setting.</source>
+            <translation>全部专家（{whole}）都在内存中，以 {tier} 位运行，与质量设置无关。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/memory_shares.py"></location>
+            <source>Experts in memory: {cache} of {whole} ({whole2}%) at {tier}-bit; the rest is read from disk.</source>
+            <translation>内存中的专家：{cache} / {whole}（{whole2}%），{tier} 位；其余从磁盘读取。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/offload.py"></location>
@@ -10301,38 +10376,8 @@
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
-            <source>Context: {found} tokens instead of {wanted}, to leave memory for experts.</source>
-            <translation>上下文：{found} 词元（而非 {wanted}），为专家留出内存。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>to keep all experts in memory</source>
-            <translation>以便将全部专家保留在内存</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>to leave memory for experts</source>
-            <translation>为专家留出内存</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>Context: {found} of {wanted} tokens, {reason}. You can raise it in Settings.</source>
-            <translation>上下文：{found} / {wanted} 词元，{reason}。可在设置中调高。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
             <source>An image takes up to {most} of memory while it is read.</source>
             <translation>读取图片时，每张最多占用 {most} 内存。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>{name} has no {tier}-bit experts.</source>
-            <translation>{name} 没有 {tier} 位专家。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>Stored: {stored}.</source>
-            <translation>已存储：{stored}。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/plan.py"></location>
@@ -10353,51 +10398,6 @@
             <location filename="../../engine/planning/plan.py"></location>
             <source>Experts are read through the file cache ({int}/s), faster than directly ({int2}/s).</source>
             <translation>专家经由文件缓存读取（{int}/s），快于直接读取（{int2}/s）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>Raise the memory limit to {at_least} or choose a smaller model.</source>
-            <translation>将内存上限提高到 {at_least}，或选择更小的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>Close other programs or choose a smaller model.</source>
-            <translation>关闭其他程序，或选择更小的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>{name} needs {at_least} of memory; {at_most} may be used.</source>
-            <translation>{name} 需要 {at_least} 内存，可用 {at_most}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>Shared weights are 4-bit so that the model fits; this costs some precision.</source>
-            <translation>共享权重为 4 位以放得下模型，会损失一些精度。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>Shared weights are {possible}: {wanted} isn't possible with this model.</source>
-            <translation>共享权重为 {possible}：此模型不支持 {wanted}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>KV cache: 8-bit, to leave memory for experts.</source>
-            <translation>KV 缓存：8 位，为专家留出内存。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>KV cache: bf16; this model's can't be 8-bit.</source>
-            <translation>KV 缓存：bf16；此模型不支持 8 位。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>All experts ({whole}) fit in memory and run at {tier}-bit, whatever the quality setting.</source>
-            <translation>全部专家（{whole}）都在内存中，以 {tier} 位运行，与质量设置无关。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/planning/plan.py"></location>
-            <source>Experts in memory: {cache} of {whole} ({whole2}%) at {tier}-bit; the rest is read from disk.</source>
-            <translation>内存中的专家：{cache} / {whole}（{whole2}%），{tier} 位；其余从磁盘读取。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/speed.py"></location>

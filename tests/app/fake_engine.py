@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import random
 import re
 import threading
 import time
@@ -12,18 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from engine import protocol
-from engine.hardware.computer import describe
-from engine.hardware.machine import DiskPoint, Machine, Memory
-from engine.hardware.processor import Processor
-from engine.hardware.rates import Rates
-from engine.library.listing import note_of
-from engine.session.bottleneck import Pace, why
-from engine.session.prefetch_choice import BESIDE
 from engine.translatable import msg
-from tests.app.fake_hub import FITS, IN_MEMORY, FakeHub
+from tests.app.fake_cards import BUILTIN, COMPUTER, LARGE
+from tests.app.fake_experts import FakeExperts
+from tests.app.fake_hub import FakeHub
 from tests.app.fake_recordings import FakeRecordings
 
-LAYERS, EXPERTS = 16, 32
 _SERVER = (
     protocol.StartServer, protocol.StopServer, protocol.UpdateServer, protocol.AskServerKey, protocol.KeepServerKey,
 )  # fmt: skip
@@ -35,74 +28,6 @@ _RECORDING = (
     protocol.ReplayRecording, protocol.ReadTimeline,
 )  # fmt: skip
 _FOLDERS = (protocol.AddFolder, protocol.ForgetFolder, protocol.ListFolders)
-BUILTIN = protocol.ModelCard(
-    name="builtin",
-    title="Little Hill 21M",
-    family="olmoe",
-    path="/models/builtin",
-    parameters=21_000_000,
-    active_parameters=8_000_000,
-    disk_bytes=38_000_000,
-    expert_bytes=30_000_000,
-    layers=LAYERS,
-    moe_layers=LAYERS,
-    experts=EXPERTS,
-    experts_per_token=4,
-    context_length=1024,
-    tiers=(2, 4, 8),
-    backend="lean",
-    note=note_of("builtin", 21_000_000, lean=True),
-    plan=(
-        msg(
-            "All experts ({whole}) fit in memory and run at {tier}-bit, whatever the quality setting.",
-            whole="38.0 MB",
-            tier=8,
-        ),
-        msg("Native kernels ({names}), {threads} {threads2}.", names="AVX2", threads=4, threads2=msg("threads")),
-    ),
-    fit=IN_MEMORY,
-)
-LARGE = protocol.ModelCard(
-    name="olmoe-1b-7b",
-    title="OLMoE 1B-7B Instruct",
-    family="olmoe",
-    path="/models/olmoe",
-    parameters=6_900_000_000,
-    active_parameters=1_300_000_000,
-    disk_bytes=7_400_000_000,
-    expert_bytes=6_900_000_000,
-    layers=LAYERS,
-    moe_layers=LAYERS,
-    experts=EXPERTS,
-    experts_per_token=8,
-    context_length=4096,
-    tiers=(2, 4, 8),
-    backend="lean",
-    plan=(
-        msg(
-            "Experts in memory: {cache} of {whole} ({whole2}%) at {tier}-bit; the rest is read from disk.",
-            cache="1.7 GB",
-            whole="6.9 GB",
-            whole2=25,
-            tier=8,
-        ),
-    ),
-    fit=FITS,
-)
-POINTS = (DiskPoint(4_000_000, 4, True, 3.4e9), DiskPoint(1_000_000, 4, True, 3.1e9))
-MACHINE = Machine(
-    cores=8,
-    memory=Memory(16_000_000_000, 11_200_000_000),
-    memory_rate=52e9,
-    disk_rate=3.1e9,
-    disk_free=212_000_000_000,
-    isa="avx512vnni",
-    disk_points=POINTS,
-)
-COMPUTER = describe(
-    Processor("AMD Ryzen 7 7840U", 8, 8, 16), MACHINE, Rates(52e9, 8, POINTS, {2: 0.9, 4: 0.97, 8: 0.98})
-)
-AHEAD = msg("Prefetch: {correct}% correct, {wasted}% wasted ({words})", correct=83, wasted=6, words=BESIDE["taught"])
 SENTENCE = "The hill was quiet, and under it the small lamps were lit one after another. "
 
 
@@ -157,11 +82,7 @@ class FakeEngine:
         self.server_key = ""  # that the keyring holds
         self._queue: queue.SimpleQueue[protocol.Command | None] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
-        self._random = random.Random(7)
-        self._used = [[0] * EXPERTS for _ in range(LAYERS)]
-        self._held = [[self._random.choice((0, 0, 2, 4, 8, 8, 8)) for _ in range(EXPERTS)] for _ in range(LAYERS)]
-        self._taste = [[self._random.paretovariate(1.2) for _ in range(EXPERTS)] for _ in range(LAYERS)]
-        self._counts = {"hits": 0, "misses": 0, "8": 0, "4": 0, "2": 0, "skipped": 0, "tokens": 0}
+        self._experts = FakeExperts()
         self._last_telemetry = 0.0
         self.hub = FakeHub(on_event)
         self.recordings = FakeRecordings()
@@ -414,7 +335,7 @@ class FakeEngine:
         prompt = sum(len(m.content) // 4 + 4 for m in messages)
         for done in range(0, prompt + 1, max(1, prompt // 4)):
             self._on_event(protocol.PromptRead(command.id, done, prompt, 0, self.dropped))
-        self._used = [[0] * EXPERTS for _ in range(LAYERS)]
+        self._experts.begin_answer()
         read = time.monotonic()
         text, tokens = "", []
         finish = self.finish
@@ -425,14 +346,14 @@ class FakeEngine:
             text += piece
             tokens.append(number)
             self._on_event(protocol.TextDelta(command.id, piece, (number,)))
-            self._use_experts()
+            self._experts.run_token()
             self._tell()
             if self.rate:
                 time.sleep(max(0.0, read + (number + 1) / self.rate - time.monotonic()))
         while not self.ends.wait(0.005) and finish != "cancelled":
             if command.id in self._cancelled:
                 finish = "cancelled"
-        c = self._counts
+        c = self._experts.counts
         stats = protocol.Stats(
             text=text,
             token_ids=tuple(tokens),
@@ -453,79 +374,15 @@ class FakeEngine:
         self._on_event(self.snapshot(False))
         return (protocol.Cancelled if finish == "cancelled" else protocol.Done)(command.id, stats)
 
-    def _use_experts(self) -> None:
-        c = self._counts
-        c["tokens"] += 1
-        for layer in range(LAYERS):
-            for expert in self._random.choices(range(EXPERTS), self._taste[layer], k=4):
-                self._used[layer][expert] += 1
-                held = self._held[layer][expert]
-                c["hits" if held else "misses"] += 1
-                c[str(held) if held else self._random.choice(("8", "2", "skipped"))] += 1
-                if not held and self._random.random() < 0.02:
-                    self._held[layer][expert] = 8
+    def snapshot(self, generating: bool) -> protocol.Telemetry:
+        """Telemetry as of now."""
+        return self._experts.snapshot(self.rate or 12.0, None if generating else self.idle)
 
     def _tell(self) -> None:
         now = time.monotonic()
         if now - self._last_telemetry >= self.telemetry_every:
             self._last_telemetry = now
             self._on_event(self.snapshot(True))
-
-    def snapshot(self, generating: bool) -> protocol.Telemetry:
-        """Telemetry as of now."""
-        c = self._counts
-        wobble = self._random.uniform(0.9, 1.1)
-        return protocol.Telemetry(
-            id="",
-            activations=tuple(map(tuple, self._used)),
-            residency=tuple(map(tuple, self._held)),
-            layer_names=tuple(range(LAYERS)),
-            hits=c["hits"],
-            misses=c["misses"],
-            bytes_read=c["misses"] * 60_000,
-            precision={k: c[k] for k in ("8", "4", "2", "skipped")},
-            tokens=c["tokens"],
-            tokens_per_second=(self.rate or 12.0) * wobble if generating else 0.0,
-            disk_bytes_per_second=62e6 * wobble if generating else 0.0,
-            cache_bytes=1_730_000_000,
-            cache_capacity=1_900_000_000,
-            rss=3_150_000_000,
-            generating=generating,
-            why=why(
-                Pace(
-                    prompt=False,
-                    tokens=12.0,
-                    prompt_tokens=118.0,
-                    waiting=0.64,
-                    read=62e6,
-                    misses=40.0,
-                    weights=6 * 10**9,
-                    memory=52e9,
-                )
-            )
-            if generating
-            else self.idle,
-            uses=tuple(map(tuple, self._used)),
-            gates=tuple(tuple(min(0.6, taste / 12) for taste in row) for row in self._taste),
-            places=tuple(tuple(int(held > 0) for held in row) for row in self._held),
-            foreseen=c["hits"] // 6,
-            foreseen_late=c["misses"] // 5,
-            prompt_tokens_per_second=118.0,
-            waiting=0.64 * wobble if generating else 0.0,
-            ahead=AHEAD,
-            memory=protocol.MemoryUse(
-                ceiling=4_000_000_000,
-                taken=3_150_000_000,
-                program=270_000_000,
-                dense=890_000_000,
-                context=120_000_000,
-                buffers=140_000_000,
-                cached=1_730_000_000,
-                room=170_000_000,
-                aside=338_000_000,
-                spare=342_000_000,
-            ),
-        )
 
 
 def scripted(**values: object) -> Callable[[Callable[[protocol.Event], None]], FakeEngine]:

@@ -130,7 +130,8 @@ def _first_run(studio: Studio) -> None:
 
 def _documents(studio: Studio) -> None:
     from app.platform.logs import AppPaths
-    from tests.app.fake_engine import LARGE, scripted
+    from tests.app.fake_cards import LARGE
+    from tests.app.fake_engine import scripted
 
     pictured.furnish(AppPaths(studio.folder))
     underhill = studio.open(scripted(cards=(LARGE,), context=4096))
@@ -154,8 +155,9 @@ def _documents(studio: Studio) -> None:
 def _images(studio: Studio) -> None:
     from app.attachments.dialog import AttachmentDialog
     from app.platform.logs import AppPaths
-    from tests.app.fake_engine import LARGE, scripted
-    from tests.app.picture_samples import picture
+    from tests.app.fake_cards import LARGE
+    from tests.app.fake_engine import scripted
+    from tests.app.image_samples import sample_image
 
     pictured.furnish(AppPaths(studio.folder))
     underhill = studio.open(scripted(cards=(replace(LARGE, reads_images=True),), context=4096))
@@ -164,7 +166,11 @@ def _images(studio: Studio) -> None:
     window.header.live.setChecked(False)
     window.navigator.new_chat()
     studio.engine.script = lambda messages: pictured.OF_IMAGES[len(messages) // 2]
-    shown = (picture("Morning.png", 1600, 1000), picture("Tower.png", 700, 1100, "#e8a686"), picture("Lake.png", 1300))
+    shown = (
+        sample_image("Morning.png", 1600, 1000),
+        sample_image("Tower.png", 700, 1100, "#e8a686"),
+        sample_image("Lake.png", 1300),
+    )
     for question, files in zip(pictured.ASKED_OF_IMAGES, (shown[:1], shown[1:])):
         underhill.conversation.send(question, files)
         studio.wait(lambda: underhill.conversation.working, 0.0)
@@ -186,7 +192,7 @@ def _images(studio: Studio) -> None:
     studio.take("images-small")
     underhill.theme.set_mode("light")
     message = underhill.conversation.messages[2]
-    underhill.reading.show_picture(message.id, message.attachments[0])
+    underhill.reading.show_image(message.id, message.attachments[0])
     studio.wait(least=1.0)
     dialog = window.findChildren(AttachmentDialog)[0]
     studio.take("image-large", dialog)
@@ -198,7 +204,8 @@ def _chats(studio: Studio) -> None:
     from app.library.dialogs import SmallerDialog
     from app.platform.logs import AppPaths
     from engine import protocol
-    from tests.app.fake_engine import BUILTIN, LARGE, scripted
+    from tests.app.fake_cards import BUILTIN, LARGE
+    from tests.app.fake_engine import scripted
     from tests.app.fake_hub import GB
 
     pictured.furnish(AppPaths(studio.folder))
@@ -317,7 +324,8 @@ def _compare(studio: Studio, prefix: str = "") -> None:
 
 def _chinese(studio: Studio) -> None:
     from app.i18n import languages
-    from tests.app.fake_engine import LARGE, scripted
+    from tests.app.fake_cards import LARGE
+    from tests.app.fake_engine import scripted
 
     studio.open(scripted(context=4096, idle=""), language="zh_CN")
     studio.load(LARGE.name)

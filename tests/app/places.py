@@ -23,10 +23,10 @@ from engine import protocol
 from engine.translatable import msg
 from tests.app.acts import ask
 from tests.app.conftest import engine_of
-from tests.app.fake_engine import BUILTIN, LARGE
+from tests.app.fake_cards import BUILTIN, LARGE
 from tests.app.fake_hub import FOLDER, GB, QWEN
 from tests.app.fake_recordings import RECORDING
-from tests.app.picture_samples import picture
+from tests.app.image_samples import sample_image
 
 THOUGHT = "<think>They say hello. I say hello, too.</think>Hello! What shall we talk about?"
 CARD = dataclasses.replace(LARGE, thinking=("off", "low", "high"), plain_thinking="high")
@@ -107,7 +107,7 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     yield "figures of an answer", window
     window.transcript.toggle_details(underhill.conversation.messages[-1].id)
     window.banners.banners[0].dismiss()
-    window.composer.set_attachments((*texts, picture(), picture("lake.png", sky="#e8a686")))
+    window.composer.set_attachments((*texts, sample_image(), sample_image("lake.png", sky="#e8a686")))
     settle(qtbot, window)
     yield "images in the field", window
     window.find_controller.open()

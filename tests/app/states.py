@@ -29,7 +29,8 @@ from engine import protocol
 from engine.translatable import msg
 from tests.app import palette, pictured, places
 from tests.app.conftest import engine_of
-from tests.app.fake_engine import LARGE, scripted
+from tests.app.fake_cards import LARGE
+from tests.app.fake_engine import scripted
 from tests.app.samples import LONG_ANSWER, QUESTION
 
 State = tuple[str, QWidget]

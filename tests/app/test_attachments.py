@@ -197,11 +197,11 @@ def test_nothing_in_an_attachment_closes_its_fence() -> None:
 
 def test_files_go_with_the_message_and_are_kept(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("the treasure is under the oak")
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG\0" * 100)
+    (tmp_path / "image.png").write_bytes(b"\x89PNG\0" * 100)
     underhill = launch()
     composer = underhill.window.composer
     mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(tmp_path / name)) for name in ("notes.txt", "picture.png")])
+    mime.setUrls([QUrl.fromLocalFile(str(tmp_path / name)) for name in ("notes.txt", "image.png")])
     assert composer.edit.canInsertFromMimeData(mime)
     composer.edit.insertFromMimeData(mime)
     qtbot.waitUntil(lambda: len(composer.attachments) == 1)
@@ -211,7 +211,7 @@ def test_files_go_with_the_message_and_are_kept(qtbot: QtBot, launch: Launch, tm
     ask(qtbot, underhill, "where?")
     sent = next(c for c in engine_of(underhill).received if isinstance(c, protocol.Generate))
     assert sent.messages[0].content == "notes.txt:\n```\nthe treasure is under the oak\n```\n\nwhere?"
-    assert underhill.window.banners.banners == []  # it went without the picture
+    assert underhill.window.banners.banners == []  # it went without the image
     assert contents(underhill)[0] == "where?"
     assert notes.before(underhill.conversation.messages[0]) == ["Attached: notes.txt"]
     assert composer.attachments == ()

@@ -19,7 +19,7 @@ from engine import protocol
 from engine.translatable import msg
 from tests.app.acts import Launch, ask, contents
 from tests.app.conftest import close, engine_of
-from tests.app.fake_engine import BUILTIN, LARGE
+from tests.app.fake_cards import BUILTIN, LARGE
 from tests.app.homes import lived_in
 
 TEAM = protocol.TeamCard("mine", protocol.Team("Mine", (protocol.TeamStep(name="One"),)))

@@ -84,7 +84,7 @@ def test_settings_and_panels_work_in_the_middle_of_an_answer(qtbot: QtBot, under
         parts = parts_of(now.memory)
         assert sum(parts[key] for key in ("program", "dense", "context", "buffers", "cached")) == now.rss
         assert sum(parts.values()) == max(now.memory.ceiling, now.rss)
-    assert dialog.scores.picture.cuts == [0.1, 0.3]
+    assert dialog.scores.chart.cuts == [0.1, 0.3]
     underhill.link.telemetry.disconnect(known)
     dialog.reject()
 

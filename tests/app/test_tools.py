@@ -23,7 +23,7 @@ from app.storage.records import ASKED, DENIED, DONE, FAILED, RUNNING, STOPPED, S
 from app.tool_servers import offered, too_long
 from app.transcript.tools import ToolStrip
 from engine import protocol
-from tests.app.fake_engine import BUILTIN, LARGE
+from tests.app.fake_cards import BUILTIN, LARGE
 from tests.endpointserver import Body, EndpointServer, Handler, call, end, text
 from tests.waiting import LONGEST
 

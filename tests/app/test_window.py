@@ -18,7 +18,8 @@ from engine import protocol
 from engine.translatable import msg
 from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close, engine_of
-from tests.app.fake_engine import BUILTIN, LARGE, SENTENCE
+from tests.app.fake_cards import BUILTIN, LARGE
+from tests.app.fake_engine import SENTENCE
 
 pytestmark = pytest.mark.long
 

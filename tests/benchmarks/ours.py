@@ -22,8 +22,7 @@ from engine.generation.formats.reader import Reader
 from engine.generation.messages import AnswerOptions, Message
 from engine.generation.sampling import Sampler, Sampling
 from engine.hardware import probe
-from engine.planning.plan import dial_of
-from engine.planning.speed import USUAL, dial_shares, expected
+from engine.planning.speed import USUAL, dial_of, dial_shares, expected
 from engine.record.layout import ExpertSpec
 from engine.session import Session
 from tests.benchmarks.cgroup import Group

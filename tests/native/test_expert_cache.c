@@ -142,7 +142,7 @@ static void anything(void) {
         case 3:
             if (!arriving[e]) break;
             arriving[e] = 0;
-            if (between(0, 3)) uh_cache_place(at.cache, e, 0);
+            if (between(0, 3)) uh_cache_insert(at.cache, e, 0);
             else uh_cache_abandon(at.cache, e);
             break;
         case 4:
@@ -182,7 +182,7 @@ static void refused(void) {
     check(uh_cache_reserve(at.cache, 1, 2) == UH_OUT_OF_MEMORY, "nobody may leave for it");
     check(uh_cache_totals(at.cache)[0] == CAPACITY, "nor would that help others");
     fill(0);
-    uh_cache_place(at.cache, 0, 0);
+    uh_cache_insert(at.cache, 0, 0);
     check(uh_cache_reserve(at.cache, 1, 1) == UH_ASKED, "it gets the memory of one that nobody uses");
     check(!uh_cache_planes(at.cache, 0, 0), "which left");
     check(uh_cache_totals(at.cache)[0] == uh_cache_totals(at.cache)[2], "there is no more than is held");
@@ -199,7 +199,7 @@ static void leaving(void) {
         at.protect[e] = e == 1;
         check(!uh_cache_reserve(at.cache, e, 2), "room for %d", (int)e);
         fill(e);
-        uh_cache_place(at.cache, e, 0);
+        uh_cache_insert(at.cache, e, 0);
         check((at.bars[e] >= 1e15) == (e == 1) && !at.state[0], "it may leave, but for who is expected");
     }
     const int32_t order[] = {3, 2, 4, 1};
@@ -225,8 +225,8 @@ static void reading(void) {
     const int32_t hoped[] = {7, 0}, planes[] = {1, 2};
     check(uh_cache_prefetch(at.cache, 2, hoped, planes, 1, nbytes) == UH_NO_ROOM, "expected");
     check(nbytes[0] == 4 * PAGE && !nbytes[1], "no more than there is room for");
-    int32_t *ranks = exactly(4 * sizeof *ranks, 0), *waits = exactly(4 * sizeof *waits, 0), counts[2];
-    check(uh_cache_demand(at.cache, 0, ids, needed, 4, ranks, waits, counts) == 3, "three are on their way");
+    int32_t *indices = exactly(4 * sizeof *indices, 0), *waits = exactly(4 * sizeof *waits, 0), counts[2];
+    check(uh_cache_demand(at.cache, 0, ids, needed, 4, indices, waits, counts) == 3, "three are on their way");
     check(!counts[0] && counts[1] == 3, "nobody is there, three have to come");
     check(waits[0] == 2 && waits[1] == 1 && !waits[2] && waits[3] == 2, "as what each waits for");
     check(uh_cache_pending_planes(at.cache, 7) == 1 && uh_cache_pending_planes(at.cache, 4) == 2 && !uh_cache_pending_planes(at.cache, 2), "which");
@@ -262,8 +262,8 @@ static void reading(void) {
 }
 
 /* Waits for a layer's missing experts, all of which were asked for, and lets go of all that it uses. */
-static void served(uh_io_pool *reads, int32_t first, const int64_t *ids, int32_t *waits, int32_t ready, int32_t missing) {
-    int32_t ranks[2] = {0, 1}, used[2];
+static void served(uh_io_pool *reads, int32_t base, const int64_t *ids, int32_t *waits, int32_t ready, int32_t missing) {
+    int32_t indices[2] = {0, 1}, used[2];
     uh_io_completion ends[8];
     uh_load_result arrived[8];
     uh_batch_stats came;
@@ -271,13 +271,13 @@ static void served(uh_io_pool *reads, int32_t first, const int64_t *ids, int32_t
         const int32_t n = uh_io_completed(reads, ends, 8, 1), before = missing;
         check(n > 0, "who is missing is under way");
         if (!n) break;
-        missing -= uh_cache_commit_step(at.cache, first, ids, waits, 2, NULL, 0, ends, n, arrived, ranks, &came);
+        missing -= uh_cache_commit_step(at.cache, base, ids, waits, 2, NULL, 0, ends, n, arrived, indices, &came);
         ready += before - missing;
         if (came.too_coarse) break; /* on its way to less than was needed */
     }
     int32_t n = 0;
     for (int32_t i = 0; i < 2; i++)
-        if (!waits[i]) used[n++] = first + (int32_t)ids[i];
+        if (!waits[i]) used[n++] = base + (int32_t)ids[i];
     check(n >= ready, "%d are ready", (int)ready);
     for (int32_t i = 0; i < n; i++)
         if (uh_cache_pins(at.cache, used[i])) uh_cache_unpin(at.cache, used + i, 1);
@@ -321,10 +321,10 @@ static void ahead(void) {
                 const int64_t one = between(0, OWN - 1), ids[2] = {one, (one + between(1, OWN - 1)) % OWN};
                 const int32_t used[2] = {(int32_t)ids[0], (int32_t)ids[1]};
                 int64_t listed[2];
-                int32_t first[3], slots[2], needed[2], ready[2], waits[2], counts[2];
+                int32_t offsets[3], slots[2], needed[2], ready[2], waits[2], counts[2];
                 uint8_t high[2];
                 uh_step_args step = {.ids = ids, .weights = weights, .tokens = 1, .k = 2, .experts = listed,
-                                     .first = first, .slots = slots, .to_fetch = needed, .high = high};
+                                     .offsets = offsets, .slots = slots, .to_fetch = needed, .high = high};
                 check(uh_look_up(layers + row, &step) >= 0, "decided");
                 uh_hobbit_note(&hobbit, row, used, NULL, 2, 1);
                 uh_ranks_learn(ranks + row, weights, 2, 0.5, 0.8);

@@ -38,7 +38,7 @@ static void make_call(call *c, const expert_recipe *how, int tokens, int k, size
         if (c->n_slots == first) continue;
         c->records[c->n_experts] = make_record(how, &c->layout, shift);
         uh_expert expert = expert_of(&c->records[c->n_experts], 1 + (e + tokens) % most);
-        expert.first = first;
+        expert.first_slot = first;
         expert.count = c->n_slots - first;
         c->experts[c->n_experts++] = expert;
     }
@@ -71,7 +71,7 @@ static void compare(const variant *which, const call *c) {
     uint8_t *touched = exactly((size_t)(c->tokens * c->k), 0);
     for (int e = 0; e < c->n_experts; e++) {
         const uh_expert *expert = &c->experts[e];
-        for (int i = expert->first; i < expert->first + expert->count; i++) {
+        for (int i = expert->first_slot; i < expert->first_slot + expert->count; i++) {
             const float *x = c->x + c->slots[i] / c->k * hidden;
             const int planes = raw ? c->how->top : expert->planes;
             expert_product(&c->records[e], &c->layout, planes, 0, x, exact + i * hidden);
@@ -118,8 +118,8 @@ static void promises(const variant *which, call *c) {
         for (int i = 0; i < c->experts[e].count; i++) {
             uh_expert alone = c->experts[e];
             alone.count = 1;
-            alone.first = 0;
-            uh_moe_forward(context, &c->layout, &alone, 1, &c->slots[c->experts[e].first + i], 1, c->k, c->x, c->tokens, again);
+            alone.first_slot = 0;
+            uh_moe_forward(context, &c->layout, &alone, 1, &c->slots[c->experts[e].first_slot + i], 1, c->k, c->x, c->tokens, again);
         }
     }
     check(!memcmp(c->out, again, out_bytes(c)), "%s: a slot alone gives other bits", text);
@@ -179,7 +179,7 @@ static void one_token(const variant *which) {
         for (int e = 0; e < 4; e++) {
             const record made = make_record(&how, &layout, 0);
             experts[e] = expert_of(&made, 1 + (top >= 16 ? 0 : e % (top == 8 ? 3 : 2)));
-            experts[e].first = slots[e] = 3 - e;
+            experts[e].first_slot = slots[e] = 3 - e;
             experts[e].count = 1;
             weights[3 - e] = e == 2 ? 0.0f : (float)uniform();
         }
@@ -190,7 +190,7 @@ static void one_token(const variant *which) {
         experts[2] = dropped;
         for (int e = 0; e < 4; e++) {
             with_first[e] = experts[e];
-            with_first[e].first = e;
+            with_first[e].first_slot = e;
         }
         float in_order[4] = {weights[3], weights[2], weights[1], weights[0]};
         int32_t order[4] = {0, 1, 2, 3};
@@ -208,7 +208,7 @@ static uh_step_args step_of(const int64_t *ids, const float *weights, const floa
     const size_t slots = (size_t)(tokens * k);
     return (uh_step_args){
         .ids = ids, .weights = weights, .x = x, .y = y, .tokens = tokens, .k = k,
-        .experts = exactly(slots * 8, 8), .first = exactly((slots + 1) * 4, 4), .slots = exactly(slots * 4, 4),
+        .experts = exactly(slots * 8, 8), .offsets = exactly((slots + 1) * 4, 4), .slots = exactly(slots * 4, 4),
         .to_fetch = exactly(slots * 4, 4), .high = exactly(slots, 1),
     };
 }
@@ -240,8 +240,8 @@ static void residents(const variant *which) {
     check(uh_moe_if_resident(context, &layer, &step) == 2, "two of three run, one is skipped");
     check(!needed[0] && !needed[1] && needed[2] == UH_SKIPPED, "which one is said");
     uh_expert chosen[2] = {experts[4], experts[2]};
-    chosen[0].first = 0;
-    chosen[1].first = 1;
+    chosen[0].first_slot = 0;
+    chosen[1].first_slot = 1;
     uh_moe_one(context, &layout, chosen, 2, x, weights, same);
     check(!memcmp(y, same, 90 * 4), "other bits than uh_moe_one");
     check(hits == 2 && uses[4] == 1 && uses[2] == 1 && uses[5] == 1 && uses[0] == 0, "uses and hits are counted");
@@ -267,25 +267,25 @@ static void residents(const variant *which) {
     check(needed[0] == UH_SKIPPED && ran[0] == 2 && notes[5][3] == 2 && hits == 6, "and one is skipped, and counted so");
     ids[0] = 4;
     ids[2] = 3;
-    const int32_t ranks[2] = {2, 1}; /* those at hand, whatever they lack: each into the row of its rank */
+    const int32_t indices[2] = {2, 1}; /* those at hand, whatever they lack: each into the row of its choice */
     float *rows = floats(K * 90), *one = floats(90);
     memset(rows, UNTOUCHED, K * 90 * 4);
     check(uh_look_up(&layer, &step) >= 0, "listed");
     step.out = rows;
-    check(!uh_moe_some(context, &layer, &step, ranks, 2), "some of the experts");
+    check(!uh_moe_some(context, &layer, &step, indices, 2), "some of the experts");
     const float once = 1.0f;
     for (int i = 0; i < 2; i++) {
-        uh_expert alone = experts[ids[ranks[i]]];
-        alone.first = 0;
+        uh_expert alone = experts[ids[indices[i]]];
+        alone.first_slot = 0;
         uh_moe_one(context, &layout, &alone, 1, x, &once, one);
-        check(!memcmp(rows + ranks[i] * 90, one, 90 * 4), "rank %d: other bits than alone", (int)ranks[i]);
+        check(!memcmp(rows + indices[i] * 90, one, 90 * 4), "choice %d: other bits than alone", (int)indices[i]);
     }
     memset(one, UNTOUCHED, 90 * 4);
-    check(!memcmp(rows, one, 90 * 4), "the row of another rank was written");
+    check(!memcmp(rows, one, 90 * 4), "the row of another choice was written");
     check(ran[4] == 1 && ran[2] == 1 && ran[8] == 2, "what ran is counted");
     ids[2] = 5;
     check(uh_look_up(&layer, &step) >= 0, "listed");
-    check(uh_moe_some(context, &layer, &step, ranks, 2) == UH_NOT_RESIDENT, "one of them is not there");
+    check(uh_moe_some(context, &layer, &step, indices, 2) == UH_NOT_RESIDENT, "one of them is not there");
     const int64_t wrong[3][K] = {{2, -1, 4}, {2, N, 4}, {2, 2, 4}};
     for (int i = 0; i < 3; i++) {
         step.ids = wrong[i];
@@ -328,10 +328,10 @@ static void several(const variant *which) {
             check(uh_moe_if_resident(context, &layer, &step) == step.n, "all are there");
             for (int i = 0; i < step.n; i++) {
                 check(tokens == 1 || !i || step.experts[i] > step.experts[i - 1], "in the order of the disk");
-                for (int s = step.first[i]; s < step.first[i + 1]; s++)
+                for (int s = step.offsets[i]; s < step.offsets[i + 1]; s++)
                     check(ids[step.slots[s]] == step.experts[i], "the slots of each");
             }
-            check(step.first[step.n] == tokens * K, "all slots");
+            check(step.offsets[step.n] == tokens * K, "all slots");
             times += tokens;
             float *again = floats((size_t)(tokens * 70));
             const uh_row rows[UH_MOST_ROWS] = {{0}};

@@ -176,7 +176,7 @@ class ExpertCache:
         """Of an expert."""
         return self._rows[key.layer] * self.width + key.expert
 
-    def first(self, layer: int) -> int:
+    def base(self, layer: int) -> int:
         """The number of a layer's first expert."""
         return self._rows[layer] * self.width
 

@@ -105,7 +105,7 @@ class ResidentTable:
         self._cache, self._telemetry = cache, telemetry
         self.layers = {layer: LayerTable(layer, own, activations[layer], telemetry) for layer, own in specs.items()}
         for index, layer in self.layers.items():
-            layer.native.policy, layer.native.row = cache.notes, cache.first(index) // cache.width
+            layer.native.policy, layer.native.row = cache.notes, cache.base(index) // cache.width
 
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""

@@ -187,8 +187,8 @@ class CardCache:
 
     def used(self, layer: int, experts: Sequence[int]) -> None:
         """A token has chosen these."""
-        first = self._cache.first(layer)
-        self._uses[[first + expert for expert in experts]] += 1
+        base = self._cache.base(layer)
+        self._uses[[base + expert for expert in experts]] += 1
         if layer == self._cache.keys[0].layer:
             self._tokens += 1
             if self._tokens % EVERY == 0:

@@ -52,7 +52,7 @@ class CardAssistant:
         self.crossing = False
         self._kernels, self._telemetry, self._activations, self._tier = kernels, telemetry, activations, tier
         self.ahead = CardAhead(held, lambda: self.rates, tier, lambda: self.crossing, lambda: self.alive, self.fail)
-        self._ranks: list[int] = []
+        self._indices: list[int] = []
         self._experts: list[int] = []
         self._begun = self._collected = False
         self._cuts: deque[tuple[CardWork, list[int], torch.Tensor]] = deque()
@@ -70,40 +70,40 @@ class CardAssistant:
             self.ahead.asked(experts.layer, chosen.tolist())
             if self.crossing:
                 self._cross([ExpertKey(experts.layer, expert) for expert in chosen])
-            there = [rank for rank in range(step.k) if card[chosen[rank]]]
+            there = [index for index in range(step.k) if card[chosen[index]]]
             if not there:
                 return False
-            both = [rank for rank in there if self._in_memory(experts, chosen[rank])]
+            both = [index for index in there if self._in_memory(experts, chosen[index])]
             rest = step.k - len(there)
             only = len(there) - len(both)
             count = len(both) if self.crossing else split(self.rates, [1] * only, [1] * len(both), [1] * rest)
             left = set(both[count:])
-            ranks = [rank for rank in there if rank not in left]
-            if not ranks:
+            indices = [index for index in there if index not in left]
+            if not indices:
                 return False
-            where = [self.held.expert(ExpertKey(experts.layer, chosen[rank])) for rank in ranks]
+            where = [self.held.expert(ExpertKey(experts.layer, chosen[index])) for index in indices]
             activation = self._activations[experts.layer]
-            self._kernels.begin(CardWork(experts.spec, activation, where, [1] * len(ranks), step.addresses[2], 1))
+            self._kernels.begin(CardWork(experts.spec, activation, where, [1] * len(indices), step.addresses[2], 1))
         except CardError as error:
             self.fail(error)
             return False
         self._begun, self._collected = True, False
-        self._ranks, self._experts = ranks, [chosen[rank] for rank in ranks]
+        self._indices, self._experts = indices, [chosen[index] for index in indices]
         for expert in self._experts:
             experts.taken[expert] = 1
         return True
 
     def collect(self, out: torch.Tensor, hidden: int) -> bool:
-        """Wait for the card, and put what it computed where its ranks belong in out [k * hidden]; False: it failed."""
+        """Wait for the card, and put what it computed where it belongs in out [k * hidden]; False: it failed."""
         try:
             found = self._kernels.finish()
-            self.rates = self.rates.seen_card(len(self._ranks), self._kernels.seconds + self._kernels.launching)
+            self.rates = self.rates.seen_card(len(self._indices), self._kernels.seconds + self._kernels.launching)
         except CardError as error:
             self.fail(error)
             return False
         self._begun, self._collected = False, True
         rows = out.view(-1)[: out.numel() // hidden * hidden].view(-1, hidden).numpy()
-        rows[self._ranks] = found
+        rows[self._indices] = found
         return True
 
     def end(self, experts: LayerTable, step: Step) -> None:
@@ -114,7 +114,7 @@ class CardAssistant:
             self.ran += len(self._experts)
             for expert in self._experts:
                 self._telemetry.precision[self.held.tier(ExpertKey(experts.layer, expert))] += 1
-        self._experts, self._ranks, self._collected = [], [], False
+        self._experts, self._indices, self._collected = [], [], False
         if not self.alive:
             return
         try:

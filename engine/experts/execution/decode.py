@@ -63,12 +63,12 @@ class DecodeExecutor:
         self.card: CardAssistant | None = None
         self._kernel, self._table, self._cache, self._pending = kernel, table, cache, pending
         self._telemetry, self._upgrader, self._sweeps = telemetry, upgrader, sweeps
-        # The step's experts are listed in `args`; a rank is a place in that list. ranks: those to run next; awaited:
+        # The step's experts are listed in `args`; an index is into that list. indices: those to run next; awaited:
         # planes that each waits for, 0: none. Native code keeps their addresses, so none ever changes its length.
         self._args = StepArgs()
         self._experts, self._to_fetch = self._args.experts, self._args.to_fetch
-        self._ranks, self._awaited = (array("i", [0] * MOST_ASKED) for _ in range(2))
-        arrays = (self._experts, self._to_fetch, self._ranks, self._awaited)
+        self._indices, self._awaited = (array("i", [0] * MOST_ASKED) for _ in range(2))
+        arrays = (self._experts, self._to_fetch, self._indices, self._awaited)
         self._addresses = tuple(own.buffer_info()[0] for own in arrays)
         # Of the last compute_and_wait: begun, computed, waited; ns of perf_counter.
         self._times = (ctypes.c_int64 * 3)()
@@ -79,12 +79,12 @@ class DecodeExecutor:
     def run_layers(self, layers: GraphLayers, at: int, step: GraphStep) -> int:
         """See Stepper.run_layers. Nothing may have to be told of a layer, or of what is not read of it."""
         if layers is not self._layers:
-            self._place(layers)
+            self._bind_layers(layers)
         self._pending.commit_completed()
         with self._cache.lock:  # what is found there must not be evicted before it has run
             return self._kernel.run_layers(layers.packed, at, step, self._args, patience=PATIENCE)
 
-    def _place(self, layers: GraphLayers) -> None:
+    def _bind_layers(self, layers: GraphLayers) -> None:
         """Tell native code where each layer's experts are; of those that it does not take, nothing."""
         for asked, packed in zip(layers.asked, layers.packed, strict=True):
             if asked is not None and self._takes(self._table.layers[asked[0]], asked[1]) and self._cache.notes:
@@ -147,10 +147,10 @@ class DecodeExecutor:
     def _run(self, experts: LayerTable, step: Step, prefetch: Prefetcher | None, card: CardAssistant | None) -> bool:
         """See _step. prefetch: to be told of the layer once all is asked for; None: it was told, or there is none."""
         cache, pending = self._cache, self._pending
-        first = cache.first(experts.layer)
-        ids, to_fetch, ranks, awaited = self._addresses
+        base = cache.base(experts.layer)
+        ids, to_fetch, indices, awaited = self._addresses
         n = 0  # experts listed
-        ready = missing = 0  # ready: the first of the ranks, pinned
+        ready = missing = 0  # ready: the first of the indices, pinned
         try:
             with cache.lock:  # what is found there must not be evicted before it has run, or is pinned
                 ran = self._run_cached(experts, step)
@@ -159,7 +159,7 @@ class DecodeExecutor:
                 if ran == NOT_DECIDED:
                     return False
                 n = self._args.n
-                asked, ready, missing = pending.demand_all(first, ids, to_fetch, n, ranks, awaited)
+                asked, ready, missing = pending.demand_all(base, ids, to_fetch, n, indices, awaited)
             self._telemetry.misses += missing
             self._note_coarse(experts, n)
             if prefetch is not None:
@@ -173,27 +173,27 @@ class DecodeExecutor:
                     # pinned.
                     raise cache_is_held()
                 ran, ready = ready, 0
-                ready, again = pending.place(first, ids, awaited, n, ranks, ran, n=ended)
+                ready, again = pending.commit_step(base, ids, awaited, n, indices, ran, n=ended)
                 missing -= ready
             if missing:
-                self._compute(experts, self._ranks[:ready].tolist())
+                self._compute(experts, self._indices[:ready].tolist())
                 ran, ready = ready, 0
-                cache.unpin([first + self._experts[rank] for rank in self._ranks[:ran]])
+                cache.unpin([base + self._experts[index] for index in self._indices[:ran]])
                 missing = 0
                 self._run_one_by_one(experts, n)
                 self._combine(step, card)
             elif card is not None:
-                self._compute(experts, self._ranks[:ready].tolist())
+                self._compute(experts, self._indices[:ready].tolist())
                 self._combine(step, card)
             else:
                 self._compute_and_wait(experts, ready, None)
             return True
         finally:
             if ready:
-                cache.unpin([first + self._experts[rank] for rank in self._ranks[:ready]])
+                cache.unpin([base + self._experts[index] for index in self._indices[:ready]])
             if missing:
                 # Only after an error: a step that went well has set `missing` to 0.
-                pending.cancel([experts.keys[self._experts[rank]] for rank in self._left(n)])
+                pending.cancel([experts.keys[self._experts[index]] for index in self._left(n)])
 
     def _combine(self, step: Step, card: CardAssistant | None) -> None:
         """Sum up what has been computed, in the order of the router's choice, what the card computed included."""
@@ -210,10 +210,10 @@ class DecodeExecutor:
 
     def _tell_policy(self, layer: int, tokens: int) -> None:
         args = self._args
-        ranks = [rank for rank in range(args.n) if args.to_fetch[rank] not in (SKIPPED, TAKEN)]
-        counts = None if tokens == 1 else [args.first[rank + 1] - args.first[rank] for rank in ranks]
-        high = None if tokens == 1 else [bool(args.high[rank]) for rank in ranks]
-        self._cache.routed(LayerVisit(layer, [args.experts[rank] for rank in ranks], high, counts, tokens))
+        indices = [index for index in range(args.n) if args.to_fetch[index] not in (SKIPPED, TAKEN)]
+        counts = None if tokens == 1 else [args.offsets[index + 1] - args.offsets[index] for index in indices]
+        high = None if tokens == 1 else [bool(args.high[index]) for index in indices]
+        self._cache.routed(LayerVisit(layer, [args.experts[index] for index in indices], high, counts, tokens))
 
     def _bind(self, step: Step) -> None:
         """Point native code to where a step's experts give their outputs."""
@@ -225,7 +225,7 @@ class DecodeExecutor:
         self._args.set(step.addresses, step.tokens, step.k, self._out.data_ptr())
 
     def _compute_and_wait(self, experts: LayerTable, n: int, ends: tuple[int, int, int] | None) -> int:
-        """Compute the first n ranks, all of them pinned, then wait for reads to end; returns how many have.
+        """Compute the experts at the first n indices, all pinned, then wait for reads to end; returns how many have.
 
         ends: of the readers, of the memory for ends, and for how many; None: all has come, and step.y is filled.
         """
@@ -243,32 +243,32 @@ class DecodeExecutor:
             self._pending.waited(computed * 1e-9, waited * 1e-9)
         return ended
 
-    def _compute(self, experts: LayerTable, ranks: Sequence[int]) -> None:
-        """Compute these ranks, all of them pinned, for `combine_some`."""
-        if not ranks:
+    def _compute(self, experts: LayerTable, indices: Sequence[int]) -> None:
+        """Compute the experts at these indices, all of them pinned, for `combine_some`."""
+        if not indices:
             return
-        for at, rank in enumerate(ranks):
-            self._ranks[at] = rank
+        for at, index in enumerate(indices):
+            self._indices[at] = index
         start = time.perf_counter()
-        self._kernel.moe_some(experts.address, self._args, self._addresses[2], len(ranks))
+        self._kernel.moe_some(experts.address, self._args, self._addresses[2], len(indices))
         end = time.perf_counter()
         if self.card is not None:
-            self.card.computed(len(ranks), end - start)
+            self.card.computed(len(indices), end - start)
         if self.observer is not None:
-            self.observer.computed(experts.layer, len(ranks), start, end)
+            self.observer.computed(experts.layer, len(indices), start, end)
 
     def _run_one_by_one(self, experts: LayerTable, n: int) -> None:
         """Those for which there was no room, or that were loading at a coarser tier than is needed."""
-        ranks = {experts.keys[self._experts[rank]]: rank for rank in self._left(n)}
-        tiers = {key: experts.spec.tiers[self._to_fetch[rank] - 1] for key, rank in ranks.items()}
-        self._run_as_they_come(experts, LoadQueue(self._pending, tiers, len(tiers)), ranks)
+        indices = {experts.keys[self._experts[index]]: index for index in self._left(n)}
+        tiers = {key: experts.spec.tiers[self._to_fetch[index] - 1] for key, index in indices.items()}
+        self._run_as_they_come(experts, LoadQueue(self._pending, tiers, len(tiers)), indices)
 
-    def _run_as_they_come(self, experts: LayerTable, loads: LoadQueue, ranks: Mapping[ExpertKey, int]) -> None:
+    def _run_as_they_come(self, experts: LayerTable, loads: LoadQueue, indices: Mapping[ExpertKey, int]) -> None:
         try:
             while loads:
                 leases = loads.wait()
                 try:
-                    self._compute(experts, [ranks[lease.key] for lease in leases])
+                    self._compute(experts, [indices[lease.key] for lease in leases])
                 finally:
                     for lease in leases:
                         lease.release()
@@ -276,8 +276,8 @@ class DecodeExecutor:
             loads.cancel()
 
     def _left(self, n: int) -> list[int]:
-        """Ranks that have not come."""
-        return [rank for rank, planes in enumerate(self._awaited[:n]) if planes]
+        """Indices of those that have not come."""
+        return [index for index, planes in enumerate(self._awaited[:n]) if planes]
 
     def _note_coarse(self, experts: LayerTable, n: int) -> None:
         full = experts.native.high

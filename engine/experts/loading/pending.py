@@ -41,8 +41,8 @@ def _planner(cache: ExpertCache, loader: Loader) -> PlanRead:
         spec = found.specs[found.number(asked)]
         assert spec is not None
         sizes = [spec.layout.parts[part].nbytes for part in parts]
-        first = found.first(asked.layer)
-        for number in range(first, first + found.width):
+        base = found.base(asked.layer)
+        for number in range(base, base + found.width):
             if found.specs[number] == spec:
                 plan = loader.plan(found.keys[number], parts, sizes)
                 found.table.set_plan(number, parts, plan.checksums, plan.runs, plan.chunks)
@@ -139,17 +139,17 @@ class PendingLoads:
     # ---- a step's experts of a layer at once ------------------------------------------------------------------------
 
     def demand_all(
-        self, first: int, ids: int, to_fetch: int, k: int, ranks: int, awaited: int
+        self, base: int, ids: int, to_fetch: int, k: int, indices: int, awaited: int
     ) -> tuple[int, int, int]:  # fmt: skip
         """Demand all that a step lacks in a layer: see uh_cache_demand. To be called under the cache's lock.
 
-        first: number of the layer's expert 0 in the cache's table. k: experts listed. The others are addresses.
-        Writes ranks that are there and pinned, and what the others wait for; returns how many reads were submitted or
-        promoted, how many experts are resident, and how many are missing.
+        base: number of the layer's expert 0 in the cache's table. k: experts listed. The others are addresses.
+        Writes indices of those that are there and pinned, and what the others wait for; returns how many reads were
+        submitted or promoted, how many experts are resident, and how many are missing.
         """
         counts = self._demanded
         found: int = self._lib.uh_cache_demand(
-            self._handle, first, ids, to_fetch, k, ranks, awaited, counts.buffer_info()[0]
+            self._handle, base, ids, to_fetch, k, indices, awaited, counts.buffer_info()[0]
         )
         self._table.check()
         if found < 0:
@@ -163,22 +163,24 @@ class PendingLoads:
         if self.observer is not None:
             self.observer.waited(self._layer_of_first(), start, end)
 
-    def place(self, first: int, ids: int, awaited: int, k: int, ranks: int, ran: int, *, n: int) -> tuple[int, bool]:
-        """Commit n `ends`: see uh_cache_commit_step. Of the `ranks` the first `ran` have run, and are unpinned.
+    def commit_step(
+        self, base: int, ids: int, awaited: int, k: int, indices: int, ran: int, *, n: int
+    ) -> tuple[int, bool]:
+        """Commit n `ends`: see uh_cache_commit_step. Of the `indices` the first `ran` have run, and are unpinned.
 
-        Returns how many have come, pinned, their ranks written to `ranks`, and whether others have to be asked for
-        again. Raises as `wait` does; none is pinned then. ids, awaited, ranks: addresses.
+        Returns how many have come, pinned, their indices written to `indices`, and whether others have to be asked for
+        again. Raises as `wait` does; none is pinned then. ids, awaited, indices: addresses.
         """
         if self._loader.listener is not None:
             self._loader.tell(self._requests())
         with self._cache.lock:  # committing may evict down to a capacity that was lowered meanwhile
-            ready = self._table.commit_step(first, ids, awaited, k=k, ran=ranks, n_ran=ran, n=n, ranks=ranks)
+            ready = self._table.commit_step(base, ids, awaited, k=k, ran=indices, n_ran=ran, n=n, indices=indices)
             self._table.check()
         problem = self._count(n)
         if problem is not None:
             # Views of the step's own arrays, for the length of this block.
-            chosen, come = (ctypes.c_int64 * k).from_address(ids), (ctypes.c_int32 * k).from_address(ranks)
-            self._cache.unpin([first + chosen[rank] for rank in come[:ready]])
+            chosen, come = (ctypes.c_int64 * k).from_address(ids), (ctypes.c_int32 * k).from_address(indices)
+            self._cache.unpin([base + chosen[index] for index in come[:ready]])
             raise problem
         return ready, bool(self._table.stats.too_coarse)
 

@@ -39,7 +39,7 @@ class Hobbit(ScoredPolicy):
         self._near = self._nearness()
         # hobbit.c keeps all of these up to date, and knows their addresses.
         self._numbers = HobbitScores(
-            self.score, self.last, self._tick, self._penalty, self._near, self._rank_of, state=self._state
+            self.score, self.last, self._tick, self._penalty, self._near, self._priority, state=self._state
         )  # fmt: skip
         self._next = self._numbers.found
         self._numbers.weigh(weights.lru, weights.lfu, weights.lhu)
@@ -70,8 +70,8 @@ class Hobbit(ScoredPolicy):
         near = self.weights.fld * (1.0 - ahead / rows)
         return np.stack([np.roll(near, row) for row in range(rows + 1)])
 
-    def _rank(self) -> None:
-        self._numbers.rank()
+    def _prioritize(self) -> None:
+        self._numbers.prioritize()
 
     def _found(self) -> array[int]:
         return self._numbers.found

@@ -28,14 +28,14 @@ def values(array: Array) -> memoryview[float]:
 class EvictionState(NamedTuple):
     """Addresses of a policy's arrays, for native code that evicts by them itself; none of them ever moves.
 
-    penalty, rank, pinned, next: what `ScoredPolicy` says of them, pinned being bytes. state: two int32, whether
+    penalty, priority, pinned, next: what `ScoredPolicy` says of them, pinned being bytes. state: two int32, whether
     the order is up to date, and how many are in next. hobbit: of the numbers by which native code brings it up to date
     itself (uh_hobbit); 0: `victim` is asked for that. asks: whether the policy goes by more than these, and has to be
     told of every expert that comes or goes, and asked for every victim.
     """
 
     penalty: int
-    rank: int
+    priority: int
     pinned: int
     state: int
     next: int
@@ -63,10 +63,10 @@ class ScoredPolicy(ABC):
         self._keys = [ExpertKey(layer, expert) for layer in shape.layers for expert in range(shape.experts)]
         self._penalty: Array = np.full(len(self._keys), np.inf)  # added to scores; 0 for those that may be evicted
         self._penalties = values(self._penalty)
-        self._rank_of: Array = np.empty(len(self._keys))  # scores and bars, as long as nothing happens: `weighed`
-        self._ranks = values(self._rank_of)
+        self._priority: Array = np.empty(len(self._keys))  # scores and bars, as long as nothing happens: `weighed`
+        self._priorities = values(self._priority)
         self._state = array("i", [0, 0])  # weighed, and how many of the next victims are known natively
-        self._first_out = LeastRanked(self._rank_of)
+        self._first_out = LeastRanked(self._priority)
         self._next: Sequence[int] = ()  # the next victims, as long as nothing happens but that they are evicted
         self._pinned = np.zeros(len(self._keys), np.uint8)
         self._pins = self._pinned.data
@@ -92,7 +92,7 @@ class ScoredPolicy(ABC):
             ScoredPolicy.victim,
         )
         # The native table keeps these addresses: the arrays are changed in place, and none is ever replaced.
-        bars, order, protect = (own.ctypes.data for own in (self._penalty, self._rank_of, self._pinned))
+        bars, order, protect = (own.ctypes.data for own in (self._penalty, self._priority, self._pinned))
         return EvictionState(bars, order, protect, self._state.buffer_info()[0], found.buffer_info()[0], asks=asks)
 
     @property
@@ -156,7 +156,7 @@ class ScoredPolicy(ABC):
         """See Policy.removed."""
         at = self._at(key)
         # The order of the others stays as it is, so `_weighed` does: a layer's several victims cost one ranking.
-        self._penalties[at] = self._ranks[at] = np.inf
+        self._penalties[at] = self._priorities[at] = np.inf
 
     def protect(self, keys: Iterable[ExpertKey]) -> None:
         """See Policy.protect."""
@@ -176,8 +176,8 @@ class ScoredPolicy(ABC):
     def victim(self, incoming: ExpertKey, evictable: Evictable) -> ExpertKey | None:
         """See Policy.victim."""
         self._bring_up()
-        orders, keys = self._ranks, self._keys
-        # May name what has left since it was ranked (its rank is infinite by then), or what is pinned only for the
+        orders, keys = self._priorities, self._keys
+        # May name what has left since priorities were taken (its own is infinite then), or what is pinned only for the
         # moment.
         for at in self._next[: self._state[1]]:
             if orders[at] < np.inf and evictable(key := keys[at]):
@@ -226,13 +226,13 @@ class ScoredPolicy(ABC):
         if self._weighed:
             return
         self._digest()
-        self._rank()
+        self._prioritize()
         self._state[0] = 1
 
-    def _rank(self) -> None:
+    def _prioritize(self) -> None:
         """Work out scores and penalties; the next victims, in _next, and in _state how many."""
-        self._weigh(self._rank_of)
-        self._rank_of += self._penalty
+        self._weigh(self._priority)
+        self._priority += self._penalty
         self._next, self._state[1] = self._first_out.found, self._first_out()
 
     def _found(self) -> array[int]:
@@ -241,7 +241,7 @@ class ScoredPolicy(ABC):
 
     def _least(self, evictable: Evictable, first: int, end: int, below: float = float("inf")) -> ExpertKey | None:
         """The evictable expert of the least score, if that is `below`, from number `first` to before `end`."""
-        order, orders, refused = self._rank_of[first:end], self._ranks, list[tuple[int, float]]()
+        order, orders, refused = self._priority[first:end], self._priorities, list[tuple[int, float]]()
         found = None
         while found is None and len(refused) < ASKED:
             at = first + int(order.argmin())

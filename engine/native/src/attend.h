@@ -225,8 +225,8 @@ UH_TARGET static void ready_attention(const uh_context *context, const uh_op *op
     const int32_t window = op->n[UH_ATTEND_WINDOW];
     void *const *state = step->row[row].state;
     *a = (attention){.keys = state[op->n[UH_ATTEND_STATE]], .values = state[op->n[UH_ATTEND_STATE] + 1]};
-    a->queries = uh_place(op, UH_ATTEND_QUERIES, row), a->sinks = op->p[UH_ATTEND_SINKS];
-    a->out = uh_place(op, UH_ATTEND_OUT, row), a->slots = uh_place(op, UH_ATTEND_ROOM, row);
+    a->queries = uh_row_address(op, UH_ATTEND_QUERIES, row), a->sinks = op->p[UH_ATTEND_SINKS];
+    a->out = uh_row_address(op, UH_ATTEND_OUT, row), a->slots = uh_row_address(op, UH_ATTEND_ROOM, row);
     a->kv_heads = op->n[UH_ATTEND_KV_HEADS], a->dim = op->n[UH_ATTEND_DIM], a->scale = op->f[UH_ATTEND_SCALE];
     a->share = op->n[UH_ATTEND_HEADS] / a->kv_heads;
     a->padded = (a->dim + UH_LANES - 1) / UH_LANES * UH_LANES;

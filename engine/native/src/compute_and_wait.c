@@ -3,10 +3,10 @@
 #include "expert_cache_internal.h"
 #include "threads.h"
 
-int32_t uh_compute_and_wait(uh_context *context, const uh_resident_layer *layer, const uh_step_args *s, const int32_t *ranks, int32_t n,
+int32_t uh_compute_and_wait(uh_context *context, const uh_resident_layer *layer, const uh_step_args *s, const int32_t *indices, int32_t n,
                  uh_io_pool *reads, uh_io_completion *ends, int32_t most, int64_t *times) {
     times[0] = uh_nanoseconds();
-    const int failed = n ? uh_moe_some(context, layer, s, ranks, n) : 0;
+    const int failed = n ? uh_moe_some(context, layer, s, indices, n) : 0;
     if (failed) return failed;
     times[1] = times[2] = uh_nanoseconds();
     if (!reads) {
@@ -20,15 +20,15 @@ int32_t uh_compute_and_wait(uh_context *context, const uh_resident_layer *layer,
     return ended;
 }
 
-int32_t uh_cache_commit_step(uh_cache *cache, int32_t first, const int64_t *ids, int32_t *awaited, int32_t k, const int32_t *ran,
-                      int32_t n_ran, const uh_io_completion *ends, int32_t n, uh_load_result *arrived, int32_t *ranks,
+int32_t uh_cache_commit_step(uh_cache *cache, int32_t base, const int64_t *ids, int32_t *awaited, int32_t k, const int32_t *ran,
+                      int32_t n_ran, const uh_io_completion *ends, int32_t n, uh_load_result *arrived, int32_t *indices,
                       uh_batch_stats *came) {
     int32_t experts[UH_MOST_ASKED], wanted = 0, ready = 0;
     experts[0] = 0; /* where none ran and none is awaited, it is passed on all the same */
-    for (int32_t i = 0; i < n_ran; i++) experts[i] = first + (int32_t)ids[ran[i]];
+    for (int32_t i = 0; i < n_ran; i++) experts[i] = base + (int32_t)ids[ran[i]];
     if (n_ran) uh_cache_unpin(cache, experts, n_ran);
-    for (int32_t rank = 0; rank < k; rank++)
-        if (awaited[rank]) experts[wanted++] = first + (int32_t)ids[rank];
+    for (int32_t index = 0; index < k; index++)
+        if (awaited[index]) experts[wanted++] = base + (int32_t)ids[index];
     uh_cache_commit(cache, ends, n, experts, wanted, arrived);
     *came = (uh_batch_stats){0};
     for (int32_t i = 0; i < n; i++) {
@@ -41,11 +41,11 @@ int32_t uh_cache_commit_step(uh_cache *cache, int32_t first, const int64_t *ids,
         } else {
             came->failed++;
         }
-        for (int32_t rank = 0; a->awaited && rank < k; rank++) {
-            if (!awaited[rank] || first + (int32_t)ids[rank] != a->expert) continue;
-            if (a->status == UH_IO_WHOLE && a->planes >= awaited[rank]) {
-                ranks[ready++] = rank;
-                awaited[rank] = 0;
+        for (int32_t index = 0; a->awaited && index < k; index++) {
+            if (!awaited[index] || base + (int32_t)ids[index] != a->expert) continue;
+            if (a->status == UH_IO_WHOLE && a->planes >= awaited[index]) {
+                indices[ready++] = index;
+                awaited[index] = 0;
             } else {
                 came->too_coarse++;
                 if (a->status == UH_IO_WHOLE) uh_cache_unpin(cache, &a->expert, 1);

@@ -175,13 +175,13 @@ UH_TARGET static int run_delta(uh_context *context, const uh_op *op, const uh_st
             .kernel = op->n[UH_DELTA_KERNEL],
             .qk_eps = op->f[UH_DELTA_QK_EPS],
             .norm_eps = op->f[UH_DELTA_NORM_EPS],
-            .mixed = uh_place(op, UH_DELTA_MIXED, row),
-            .rates = uh_place(op, UH_DELTA_RATES, row),
+            .mixed = uh_row_address(op, UH_DELTA_MIXED, row),
+            .rates = uh_row_address(op, UH_DELTA_RATES, row),
             .taps = op->p[UH_DELTA_TAPS],
             .decay = op->p[UH_DELTA_DECAY],
             .dt_bias = op->p[UH_DELTA_DT_BIAS],
             .norm = op->p[UH_DELTA_NORM],
-            .out = uh_place(op, UH_DELTA_OUT, row),
+            .out = uh_row_address(op, UH_DELTA_OUT, row),
         };
     }
     const int64_t numbers = (int64_t)all.rows * op->n[UH_DELTA_V_HEADS] * op->n[UH_DELTA_K_DIM] * op->n[UH_DELTA_V_DIM];
@@ -196,7 +196,7 @@ UH_TARGET static int run_conv(uh_context *context, const uh_op *op, const uh_ste
     const float *taps = op->p[UH_CONV_TAPS], *bias = op->p[UH_CONV_BIAS];
     (void)context;
     for (int32_t row = step->first; row < step->end; row++) {
-        float *x = uh_place(op, UH_CONV_MIXED, row), *out = uh_place(op, UH_CONV_OUT, row);
+        float *x = uh_row_address(op, UH_CONV_MIXED, row), *out = uh_row_address(op, UH_CONV_OUT, row);
         const float *after = x + n, *value = after + n;
         for (int32_t i = 0; i < n; i++) x[i] *= value[i];
         convolve(x, taps, step->row[row].state[op->n[UH_CONV_STATE]], kernel, n, n, out);

@@ -32,13 +32,13 @@ INLINE __m256i four(const int8_t *codes) {
 typedef struct {
     const uint8_t *p0, *p1, *p2, *params;
     int32_t each, ahead, params_ahead;
-} place;
+} cursor;
 
-INLINE place place_of(const uh_matrix_view *view, int32_t block) {
+INLINE cursor cursor_at(const uh_matrix_view *view, int32_t block) {
     const int64_t at = (int64_t)block * view->groups * view->group * 4;
     const int kind = view->kind, each = uh_scales_bytes(view);
     const uint8_t *p0 = view->codes[0] + at;
-    return (place){.p0 = p0,
+    return (cursor){.p0 = p0,
                    .p1 = UH_HAS_SECOND(kind) ? view->codes[1] + at : p0,
                    .p2 = UH_HAS_FINE(kind) ? view->codes[2] + 2 * at : p0,
                    .params = uh_scales_at(view, block, 0),
@@ -47,10 +47,10 @@ INLINE place place_of(const uh_matrix_view *view, int32_t block) {
                    .params_ahead = FURTHER(kind) * uh_params_distance(kind, view->group, each)};
 }
 
-INLINE void advance(place *at, int32_t columns) { at->p0 += columns * 4, at->p1 += columns * 4, at->p2 += columns * 8; }
+INLINE void advance(cursor *at, int32_t columns) { at->p0 += columns * 4, at->p1 += columns * 4, at->p2 += columns * 8; }
 
 /* Fetches codes ahead of 16 columns. */
-INLINE void fetch(const place *at, int kind) {
+INLINE void fetch(const cursor *at, int kind) {
     UH_STREAM(at->p0 + at->ahead);
     if (UH_HAS_SECOND(kind)) UH_STREAM(at->p1 + at->ahead);
     if (UH_HAS_FINE(kind)) UH_STREAM(at->p2 + 2 * at->ahead), UH_STREAM(at->p2 + 2 * at->ahead + UH_LINE);
@@ -58,7 +58,7 @@ INLINE void fetch(const place *at, int kind) {
 
 /* The first two parts of the codes of 16 columns, for `halves` halves of the rows from `first` on: see `exchange`. With one
  * part, both are that. */
-INLINE void read_pairs(const place *at, int kind, int first, int halves, __m256i *even, __m256i *odd) {
+INLINE void read_pairs(const cursor *at, int kind, int first, int halves, __m256i *even, __m256i *odd) {
 #pragma GCC unroll 2
     for (int h = 0; h < halves; h++) {
         even[h] = odd[h] = line(at->p0, first + h);
@@ -67,7 +67,7 @@ INLINE void read_pairs(const place *at, int kind, int first, int halves, __m256i
 }
 
 /* sum[t][h] = code * x of group g, for both halves of the rows: of each instruction set. halves: to be taken at once. */
-INLINE void group_dots(place *at, __m256i table, const uh_quantized *x, int32_t g, int kind, int group, int n, int halves,
+INLINE void group_dots(cursor *at, __m256i table, const uh_quantized *x, int32_t g, int kind, int group, int n, int halves,
                        __m256i (*sum)[2]);
 
 /* total += scale of w * scale of x * sum + offset * sum of x, for group g of n tokens; sum: whole numbers. */
@@ -104,7 +104,7 @@ INLINE void tile_dots(const uh_matrix_view *any, int32_t block, const uh_quantiz
     __m256i table = UH_HAS_TABLE(kind) ? table_of(view) : _mm256_setzero_si256();
     if (MIDDLE(kind)) own.zero -= MIDDLE(kind), table = _mm256_sub_epi8(table, _mm256_set1_epi8(MIDDLE(kind)));
     const int halves = n == 1 ? 2 : 1; /* at once: their sums fit in registers */
-    place at = place_of(view, block);
+    cursor at = cursor_at(view, block);
     const __m256 none = _mm256_setzero_ps();
     uh_wide_256 wide[2] = {{none, none}, {none, none}}; /* set at the first group; GCC does not see that */
     __m256 total[TOKENS][2];

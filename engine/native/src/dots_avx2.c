@@ -31,7 +31,7 @@ INLINE void add_signed(__m256i *sum, __m256i levels, __m256i x, __m256i size) {
 
 /* sum[t][h] += code * x of 16 columns, for `halves` halves of the rows from `first` on; of these sum[t][h][1] counts 16 times, at
  * 2 bits 4 times. */
-INLINE void line_dots(const place *at, __m256i table, const uh_quantized *x, int32_t column, int kind, int n, int first,
+INLINE void line_dots(const cursor *at, __m256i table, const uh_quantized *x, int32_t column, int kind, int n, int first,
                       int halves, __m256i (*sum)[2][2]) {
     __m256i even[2], odd[2];
     read_pairs(at, kind, first, halves, even, odd);
@@ -73,14 +73,14 @@ INLINE __m256i whole(const __m256i *sum, int kind) {
     return UH_HAS_FINE(kind) ? _mm256_add_epi32(low, _mm256_slli_epi32(widened(sum[1]), 4)) : low;
 }
 
-INLINE void group_dots(place *at, __m256i table, const uh_quantized *x, int32_t g, int kind, int group, int n, int halves,
+INLINE void group_dots(cursor *at, __m256i table, const uh_quantized *x, int32_t g, int kind, int group, int n, int halves,
                        __m256i (*acc)[2]) {
     const int32_t together = kind == UH_WIDE_TABLED ? group : kind == 1 ? 64 : kind == UH_TABLED ? 16 : 32;
 #pragma GCC unroll 2
     for (int t = 0; t < n; t++) acc[t][0] = acc[t][1] = _mm256_setzero_si256();
     for (int32_t from = 0; from < group; from += together) {
         const int32_t width = group - from < together ? group - from : together;
-        place next = *at;
+        cursor next = *at;
 #pragma GCC unroll 2
         for (int first = 0; first < 2; first += halves) {
             __m256i sum[TOKENS][2][2];

@@ -17,7 +17,7 @@ INLINE void add_products(__m256i *sum, __m256i codes, __m256i x) {
 /* acc[t][h] += code * x of 16 columns, for `halves` halves of the rows from `first` on. Of the sums, at 2 bits acc[s] counts
  * 4^s times; at 4 bits acc[1] counts 16 times; at 6 and 8 bits acc[1] counts 16 times, and acc[2] a 16th of one; out of a
  * table acc[0] and acc[1] count once. */
-INLINE void line_dots(const place *at, __m256i table, const uh_quantized *x, int32_t column, int kind, int n, int first,
+INLINE void line_dots(const cursor *at, __m256i table, const uh_quantized *x, int32_t column, int kind, int n, int first,
                       int halves, __m256i (*acc)[2][4]) {
     __m256i even[2], odd[2];
     read_pairs(at, kind, first, halves, even, odd);
@@ -59,9 +59,9 @@ INLINE __m256i whole(const __m256i *acc, int kind) {
     return kind == 2 ? sum : _mm256_add_epi32(sum, _mm256_slli_epi32(acc[2], 4));
 }
 
-INLINE void group_dots(place *at, __m256i table, const uh_quantized *x, int32_t g, int kind, int group, int n, int halves,
+INLINE void group_dots(cursor *at, __m256i table, const uh_quantized *x, int32_t g, int kind, int group, int n, int halves,
                        __m256i (*sum)[2]) {
-    place next = *at;
+    cursor next = *at;
 #pragma GCC unroll 2
     for (int first = 0; first < 2; first += halves) {
         __m256i acc[TOKENS][2][4];

@@ -16,7 +16,7 @@ enum { QUARTERS = UH_ROWS / 4, SHIFT = 128 };
 
 typedef struct {
     const uint8_t *p0, *p1, *p2; /* of a line, the 16 columns of a tile */
-} place;
+} cursor;
 
 /* The two bits of columns 4 s .. 4 s + 3. */
 INLINE uint8x16_t two_bits(uint8x16_t from, int s) {
@@ -24,7 +24,7 @@ INLINE uint8x16_t two_bits(uint8x16_t from, int s) {
 }
 
 /* Codes of four columns from 4 s on, of the rows 4 q .. 4 q + 3. */
-INLINE int8x16_t codes_of(const place *at, uint8x16_t table, int kind, int s, int q) {
+INLINE int8x16_t codes_of(const cursor *at, uint8x16_t table, int kind, int s, int q) {
     uint8x16_t code = two_bits(vld1q_u8(at->p0 + 16 * q), s);
     if (UH_HAS_SECOND(kind)) code = vorrq_u8(vshlq_n_u8(code, 2), two_bits(vld1q_u8(at->p1 + 16 * q), s));
     if (UH_HAS_TABLE(kind)) code = vqtbl1q_u8(table, code);
@@ -42,7 +42,7 @@ INLINE int8x16_t four(const int8_t *codes) {
 }
 
 /* sums[t][r] = code * x of group g. */
-INLINE void group_dots(place at, uint8x16_t table, const uh_quantized *x, int64_t column, int32_t group, int kind, int n,
+INLINE void group_dots(cursor at, uint8x16_t table, const uh_quantized *x, int64_t column, int32_t group, int kind, int n,
                        int32_t (*sums)[UH_ROWS]) {
     int32x4_t acc[UH_MOST_TOKENS][QUARTERS], of_x[UH_MOST_TOKENS];
     for (int t = 0; t < n; t++) {
@@ -72,7 +72,7 @@ INLINE void tile_dots(const uh_matrix_view *view, int32_t block, const uh_quanti
     for (int32_t g = 0; g < view->groups; g++) {
         const int64_t at = ((int64_t)block * view->groups + g) * view->group * 4;
         const uint8_t *first = view->codes[0] + at;
-        const place start = {first, UH_HAS_SECOND(kind) ? view->codes[1] + at : first, UH_HAS_FINE(kind) ? view->codes[2] + 2 * at : first};
+        const cursor start = {first, UH_HAS_SECOND(kind) ? view->codes[1] + at : first, UH_HAS_FINE(kind) ? view->codes[2] + 2 * at : first};
         float scales[UH_ROWS], offsets[UH_ROWS];
         int32_t sums[UH_MOST_TOKENS][UH_ROWS];
         uh_scales(view, block, g, scales, offsets);

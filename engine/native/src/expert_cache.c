@@ -111,7 +111,7 @@ static void let_go(uh_cache *cache, uh_item *e, int32_t parts) {
 static int32_t taken_from(uh_cache *cache, int32_t expert) {
     uh_item *e = cache->items + expert;
     if (cache->eviction.asks) cache->residency_changed(expert, 0);
-    else cache->eviction.penalty[expert] = cache->eviction.rank[expert] = INFINITY;
+    else cache->eviction.penalty[expert] = cache->eviction.priority[expert] = INFINITY;
     const int32_t parts = e->parts;
     e->surplus = 0;
     lose(cache, e, parts);
@@ -133,10 +133,10 @@ static void tidy(uh_cache *cache, uh_item *e) {
 
 static int32_t victim(uh_cache *cache, int32_t incoming) {
     const uh_eviction *l = &cache->eviction;
-    if (l->hobbit && !l->state[0]) uh_hobbit_rank(l->hobbit);
+    if (l->hobbit && !l->state[0]) uh_hobbit_prioritize(l->hobbit);
     if (!l->asks && l->state[0])
         for (int32_t i = 0; i < l->state[1]; i++)
-            if (l->rank[l->next[i]] < INFINITY && !cache->items[l->next[i]].pins) return l->next[i];
+            if (l->priority[l->next[i]] < INFINITY && !cache->items[l->next[i]].pins) return l->next[i];
     return cache->victim(incoming);
 }
 
@@ -258,7 +258,7 @@ int uh_cache_reserve(uh_cache *cache, int32_t expert, int32_t planes) {
     return UH_ASKED;
 }
 
-void uh_cache_place(uh_cache *cache, int32_t expert, int pin) {
+void uh_cache_insert(uh_cache *cache, int32_t expert, int pin) {
     uh_item *e = cache->items + expert;
     const uh_eviction *l = &cache->eviction;
     const int alone = !e->parts;

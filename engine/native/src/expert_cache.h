@@ -27,9 +27,9 @@ typedef struct {
 
 /* The numbers that a policy keeps (engine/experts/policies/scored.py), which the table reads and writes in place. */
 typedef struct {
-    double *penalty, *rank; /* added to scores: infinite for those that may not leave; and the sums, the least leaving first */
+    double *penalty, *priority; /* added to scores: infinite for those that may not leave; and the sums, the least leaving first */
     uint8_t *pinned;        /* those to evict last */
-    int32_t *state;         /* whether `rank` is up to date, and how many are in `next` */
+    int32_t *state;         /* whether `priority` is up to date, and how many are in `next` */
     const int32_t *next;    /* the next victims, as long as nothing changes */
     uh_hobbit *hobbit;      /* whose numbers these are, to be brought up to date natively; NULL: `victim` does that */
     int32_t asks;           /* the policy goes by more than these: `residency_changed` tells it of all that come and go, and names victims */
@@ -90,7 +90,7 @@ UH_API void uh_cache_unpin(uh_cache *cache, const int32_t *experts, int32_t n);
  * evicted, the capacity comes down to what is held. */
 UH_API int uh_cache_reserve(uh_cache *cache, int32_t expert, int32_t planes);
 /* Its read has ended well. pin: for its use now. */
-UH_API void uh_cache_place(uh_cache *cache, int32_t expert, int pin);
+UH_API void uh_cache_insert(uh_cache *cache, int32_t expert, int pin);
 /* Its read has failed. */
 UH_API void uh_cache_abandon(uh_cache *cache, int32_t expert);
 /* Evicts it, pinned or not. */
@@ -109,13 +109,13 @@ UH_API int uh_cache_fetch(uh_cache *cache, int32_t expert, int32_t planes, int32
  * while `room` bytes are not used up. nbytes [n]: what each takes, 0: it was not begun. Returns UH_ASKED or why it ended. */
 UH_API int uh_cache_prefetch(uh_cache *cache, int32_t n, const int32_t *experts, const int32_t *planes, int64_t room,
                            int64_t *nbytes);
-/* The k experts first + ids[rank] of a step, with their `to_fetch`: those that are there are
- * pinned, the others demanded, in the order of the ranks. ranks [k]: of those that are pinned; awaited [k]: planes that each rank waits for, 0:
- * none; counts [2]: how many of the one and of the other. Returns how many were asked for or are under way before there was no
+/* The k experts base + ids[index] of a step, with their `to_fetch`, base being the number of the layer's expert 0: those that
+ * are there are pinned, the others demanded, in the order of the list. indices [k]: of those that are pinned; awaited [k]: planes
+ * that each waits for, 0: none; counts [2]: how many of the one and of the other. Returns how many were asked for or are under way before there was no
  * room, or why it went wrong below 0 (UH_OUT_OF_MEMORY, UH_STOPPED): then none is pinned and all that was asked for is on its
  * way. */
-UH_API int32_t uh_cache_demand(uh_cache *cache, int32_t first, const int64_t *ids, const int32_t *to_fetch, int32_t k,
-                               int32_t *ranks, int32_t *awaited, int32_t *counts);
+UH_API int32_t uh_cache_demand(uh_cache *cache, int32_t base, const int64_t *ids, const int32_t *to_fetch, int32_t k,
+                               int32_t *indices, int32_t *awaited, int32_t *counts);
 /* Makes a read in flight as urgent as a demand: a layer waits for it. 0: none is in flight. */
 UH_API int uh_cache_promote(uh_cache *cache, int32_t expert);
 /* Planes that it is on its way to; 0: it is not. */
@@ -131,17 +131,17 @@ UH_API int32_t uh_cache_pending(const uh_cache *cache, int32_t *experts, int32_t
 UH_API void uh_cache_commit(uh_cache *cache, const uh_io_completion *ends, int32_t n, const int32_t *awaited, int32_t n_awaited,
                             uh_load_result *arrived);
 
-/* Computes the n `ranks` as uh_moe_some does, and waits for a read to end; returns how many have, 0: none is open. Without reads
+/* Computes the n experts at `indices` as uh_moe_some does, and waits for a read to end; returns how many have, 0: none is open. Without reads
  * all has been computed, and it puts the answer together. times [3], by uh_nanoseconds: begun, computed, and waited. Below 0: as
  * uh_moe_some. Does not touch the cache. */
-UH_API int32_t uh_compute_and_wait(uh_context *context, const uh_resident_layer *layer, const uh_step_args *serving, const int32_t *ranks,
+UH_API int32_t uh_compute_and_wait(uh_context *context, const uh_resident_layer *layer, const uh_step_args *serving, const int32_t *indices,
                         int32_t n, uh_io_pool *reads, uh_io_completion *ends, int32_t most, int64_t *times);
-/* Those that `ran`, ranks of experts first + ids[rank], are unpinned, and what has ended takes its place as uh_cache_commit says.
- * awaited [k]: planes that each rank waits for, 0: none; set to 0 for those that have come so precisely, which are pinned, and
- * whose `ranks` are written down. Returns how many. At most UH_MOST_ASKED experts. */
-UH_API int32_t uh_cache_commit_step(uh_cache *cache, int32_t first, const int64_t *ids, int32_t *awaited, int32_t k,
+/* Those that `ran`, indices of experts base + ids[index], are unpinned, and what has ended takes its place as uh_cache_commit says.
+ * awaited [k]: planes that each waits for, 0: none; set to 0 for those that have come so precisely, which are pinned, and
+ * whose `indices` are written down. Returns how many. At most UH_MOST_ASKED experts. */
+UH_API int32_t uh_cache_commit_step(uh_cache *cache, int32_t base, const int64_t *ids, int32_t *awaited, int32_t k,
                              const int32_t *ran, int32_t n_ran, const uh_io_completion *ends, int32_t n, uh_load_result *arrived,
-                             int32_t *ranks, uh_batch_stats *came);
+                             int32_t *indices, uh_batch_stats *came);
 
 /* The same for reads that have ended by now and are not awaited, at most `most`, whose `ends` are written down; returns how many. */
 UH_API int32_t uh_cache_commit_completed(uh_cache *cache, uh_io_completion *ends, int32_t most, uh_load_result *arrived, uh_batch_stats *came);

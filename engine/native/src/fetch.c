@@ -88,29 +88,29 @@ int uh_cache_promote(uh_cache *cache, int32_t expert) {
     return 1;
 }
 
-int32_t uh_cache_demand(uh_cache *cache, int32_t first, const int64_t *ids, const int32_t *to_fetch, int32_t k,
-                        int32_t *ranks, int32_t *awaited, int32_t *counts) {
+int32_t uh_cache_demand(uh_cache *cache, int32_t base, const int64_t *ids, const int32_t *to_fetch, int32_t k,
+                        int32_t *indices, int32_t *awaited, int32_t *counts) {
     int32_t asked = 0, at = 0, found = UH_ASKED;
     counts[0] = counts[1] = 0;
     for (int32_t i = 0; i < k; i++) {
-        if (!to_fetch[i]) ranks[counts[0]++] = i;
+        if (!to_fetch[i]) indices[counts[0]++] = i;
         awaited[i] = to_fetch[i] > 0 ? to_fetch[i] : 0;
         counts[1] += to_fetch[i] > 0;
     }
     /* First what takes no room: those that are there are pinned, those in flight are promoted. */
     for (int32_t i = 0; i < k; i++)
-        if (!to_fetch[i]) cache->items[first + ids[i]].pins++;
+        if (!to_fetch[i]) cache->items[base + ids[i]].pins++;
     for (int32_t i = 0; i < k; i++)
-        if (to_fetch[i] > 0) asked += uh_cache_promote(cache, first + (int32_t)ids[i]);
+        if (to_fetch[i] > 0) asked += uh_cache_promote(cache, base + (int32_t)ids[i]);
     for (; at < k && !found; at++) {
-        const int32_t expert = first + (int32_t)ids[at];
+        const int32_t expert = base + (int32_t)ids[at];
         if (to_fetch[at] <= 0 || cache->items[expert].read) continue;
         found = uh_cache_fetch(cache, expert, to_fetch[at], UH_DEMAND);
         asked += !found;
     }
     if (!found || found == UH_NO_ROOM) return asked;
     for (int32_t i = 0; i < k; i++) {
-        const int32_t expert = first + (int32_t)ids[i];
+        const int32_t expert = base + (int32_t)ids[i];
         if (!to_fetch[i]) uh_cache_unpin(cache, &expert, 1);
     }
     return found;
@@ -166,7 +166,7 @@ void uh_cache_commit(uh_cache *cache, const uh_io_completion *ends, int32_t n, c
         for (int32_t j = 0; j < n_awaited; j++) wanted |= awaited[j] == expert;
         arrived[i] = (uh_load_result){expert, end->status,  e->target_planes,  end->error,    end->part, e->urgency,
                                   wanted, e->loading_parts, e->read_bytes, end->ns};
-        if (end->status == UH_IO_WHOLE) uh_cache_place(cache, expert, wanted);
+        if (end->status == UH_IO_WHOLE) uh_cache_insert(cache, expert, wanted);
         else uh_cache_abandon(cache, expert);
     }
 }

@@ -32,9 +32,9 @@ void uh_hobbit_visit(uh_hobbit *hobbit, const uh_resident_layer *layer, const uh
     uh_hobbit_note(hobbit, layer->row, used, high, n, step->tokens);
 }
 
-void uh_hobbit_rank(uh_hobbit *hobbit) {
+void uh_hobbit_prioritize(uh_hobbit *hobbit) {
     hobbit->state[1] = uh_order(hobbit->scores, hobbit->ticks, hobbit->bars, hobbit->near + hobbit->row * hobbit->rows,
-                                (double)hobbit->token, hobbit->rows, hobbit->experts, hobbit->order, hobbit->most,
+                                (double)hobbit->token, hobbit->rows, hobbit->experts, hobbit->priority, hobbit->most,
                                 hobbit->next);
     hobbit->state[0] = 1;
 }

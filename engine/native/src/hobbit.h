@@ -7,7 +7,7 @@
 
 /* All the caller's, which writes weights and near, and row and token when a sequence begins. */
 struct uh_hobbit {
-    double *scores, *last, *ticks, *order;
+    double *scores, *last, *ticks, *priority;
     const double *bars, *near; /* near: [rows + 1, rows] */
     int32_t *state, *next;     /* as in uh_eviction; next: [most] */
     double lru, lfu, lhu, visits;
@@ -21,7 +21,7 @@ UH_API void uh_hobbit_note(uh_hobbit *hobbit, int32_t row, const int32_t *expert
                            int32_t tokens);
 /* The same for a step as uh_look_up leaves it: what is skipped is not used. */
 void uh_hobbit_visit(uh_hobbit *hobbit, const uh_resident_layer *layer, const uh_step_args *step);
-/* The order in which they leave now. */
-UH_API void uh_hobbit_rank(uh_hobbit *hobbit);
+/* The priorities of now, and which leave next. */
+UH_API void uh_hobbit_prioritize(uh_hobbit *hobbit);
 
 #endif

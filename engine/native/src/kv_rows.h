@@ -30,6 +30,12 @@ static inline uint32_t uh_bits_of(float value) {
     return bits;
 }
 
+/* To nearest, ties to even; a NaN stays one. */
+static inline uint16_t uh_bf16_of(float value) {
+    const uint32_t bits = uh_bits_of(value), rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    return (uint16_t)(value != value ? bits >> 16 | 0x40u : rounded);
+}
+
 /* n numbers, and their scale, UH_KV_GROUP at most. A group with an infinity or a NaN becomes NaN as a whole. */
 UH_INLINE void pack_kv_group(const float *x, const int32_t n, uint8_t *codes, uint8_t *scale) {
     enum { MAGIC = 0x4b400000 }; /* 1.5 * 2^23: adding it rounds to the whole number that then stands in the low bits */
@@ -47,12 +53,21 @@ UH_INLINE void pack_kv_group(const float *x, const int32_t n, uint8_t *codes, ui
     memcpy(scale, &kept, 2);
 }
 
-/* x [dim] to a row of 8 bits. */
-UH_TARGET static inline void pack_kv_row(const float *x, int32_t dim, uint8_t *to) {
-    uint8_t *scales = to + dim;
+/* x [dim] to a row of any kind. */
+UH_TARGET static inline void pack_kv_row(const float *x, int32_t bits, int32_t dim, uint8_t *row) {
+    if (bits == 32) {
+        memcpy(row, x, (size_t)dim * sizeof(float));
+        return;
+    }
+    if (bits == 16) {
+        uint16_t *to = (uint16_t *)row;
+        for (int32_t d = 0; d < dim; d++) to[d] = uh_bf16_of(x[d]);
+        return;
+    }
+    uint8_t *scales = row + dim;
     int32_t g = 0;
-    for (; g + UH_KV_GROUP <= dim; g += UH_KV_GROUP, scales += 2) pack_kv_group(x + g, UH_KV_GROUP, to + g, scales);
-    if (g < dim) pack_kv_group(x + g, dim - g, to + g, scales);
+    for (; g + UH_KV_GROUP <= dim; g += UH_KV_GROUP, scales += 2) pack_kv_group(x + g, UH_KV_GROUP, row + g, scales);
+    if (g < dim) pack_kv_group(x + g, dim - g, row + g, scales);
 }
 
 UH_INLINE void widen_kv_group(const uint8_t *codes, const uint8_t *scale, const int32_t n, float *to) {

@@ -247,8 +247,8 @@ UH_TARGET static void ready_latent(const uh_op *op, const uh_step *step, int32_t
     a->heads = op->n[UH_LATENT_ATTEND_HEADS], a->rank = op->n[UH_LATENT_ATTEND_RANK];
     a->rope = op->n[UH_LATENT_ATTEND_ROPE], a->rotary_step = op->n[UH_LATENT_ATTEND_ROTARY_STEP];
     a->scale = op->f[UH_LATENT_ATTEND_SCALE];
-    a->latent = uh_place(op, UH_LATENT_ATTEND_IN_LATENT, row), a->rotary = uh_place(op, UH_LATENT_ATTEND_ROTARY, row);
-    a->out = uh_place(op, UH_LATENT_ATTEND_OUT, row), a->query = uh_place(op, UH_LATENT_ATTEND_ROOM, row);
+    a->latent = uh_row_address(op, UH_LATENT_ATTEND_IN_LATENT, row), a->rotary = uh_row_address(op, UH_LATENT_ATTEND_ROTARY, row);
+    a->out = uh_row_address(op, UH_LATENT_ATTEND_OUT, row), a->query = uh_row_address(op, UH_LATENT_ATTEND_ROOM, row);
     a->padded = (a->heads + LATENT_HEADS - 1) / LATENT_HEADS * LATENT_HEADS;
     a->deep = (a->rank + LATENT_DIMS - 1) / LATENT_DIMS * LATENT_DIMS;
     a->part_floats = (int64_t)a->padded * (a->deep + 3 + LATENT_BLOCK);

@@ -11,10 +11,10 @@ enum {
     FLOAT_CHUNK = 16     /* in float32: so many stay in the nearest caches */
 };
 
-/* One expert and its slots, `count` from `first` on. */
+/* One expert and its slots, `count` from `first_slot` on. */
 typedef struct {
     uh_matrix_view views[UH_MATRICES];
-    int32_t first, count;
+    int32_t first_slot, count;
 } job;
 
 /* A call in progress. */
@@ -52,10 +52,10 @@ static uh_matrix_view view_of(const uh_layout *layout, const uh_expert *expert, 
     return view;
 }
 
-static void fill_job(job *to, const uh_layout *layout, const uh_expert *expert, int32_t first, int32_t count) {
+static void fill_job(job *to, const uh_layout *layout, const uh_expert *expert, int32_t first_slot, int32_t count) {
     for (int which = layout->has_gate ? UH_GATE : UH_UP; which < UH_MATRICES; which++)
         to->views[which] = view_of(layout, expert, which);
-    to->first = first;
+    to->first_slot = first_slot;
     to->count = count;
 }
 
@@ -124,14 +124,14 @@ static void gate_up_pass(void *argument, int32_t unit, int32_t lane) {
     const call *c = argument;
     const job *job = &c->jobs[unit / c->units];
     const int32_t first = unit % c->units * c->unit_rows, end = uh_least(first + c->unit_rows, c->h_stride);
-    const int32_t last = job->first + job->count, chunk = chunk_of(c);
-    for (int32_t at = job->first; at < last; at += chunk) {
+    const int32_t last = job->first_slot + job->count, chunk = chunk_of(c);
+    for (int32_t at = job->first_slot; at < last; at += chunk) {
         const int32_t n = uh_least(chunk, last - at);
         const int32_t most = n > UH_MOST_TOKENS ? uh_blocks(&c->context->slots, n) : FEW_BLOCKS;
         for (int32_t row = first; row < end;)
             row += first_tile(c, job, row, uh_blocks_for(end - row, most), at, n, lane);
     }
-    for (int32_t i = job->first; i < last; i++)
+    for (int32_t i = job->first_slot; i < last; i++)
         uh_operand_part(&c->context->hidden, c->context->isa, i, c->h + (int64_t)i * c->h_stride, first, end);
 }
 
@@ -139,9 +139,9 @@ static void gate_up_pass(void *argument, int32_t unit, int32_t lane) {
 static void down_pass(void *argument, int32_t unit, int32_t lane) {
     const call *c = argument;
     const job *job = &c->jobs[unit / c->units];
-    const int32_t hidden = c->layout->hidden, last = job->first + job->count, chunk = chunk_of(c);
+    const int32_t hidden = c->layout->hidden, last = job->first_slot + job->count, chunk = chunk_of(c);
     const int32_t first = unit % c->units * c->unit_rows, end = uh_least(first + c->unit_rows, hidden);
-    for (int32_t at = job->first; at < last; at += chunk) {
+    for (int32_t at = job->first_slot; at < last; at += chunk) {
         const int32_t n = uh_least(chunk, last - at), step = uh_blocks(&c->context->hidden, n) * UH_ROWS;
         for (int32_t row = first; row < end; row += step) {
             const int32_t blocks = uh_blocks_for(end - row, step / UH_ROWS), width = blocks * UH_ROWS;
@@ -198,7 +198,7 @@ int uh_moe_forward(uh_context *context, const uh_layout *layout, const uh_expert
     job *jobs = context->jobs.data;
     int64_t scratch = 0;
     for (int32_t i = 0; i < n_experts; i++) {
-        fill_job(&jobs[i], layout, &experts[i], experts[i].first, experts[i].count);
+        fill_job(&jobs[i], layout, &experts[i], experts[i].first_slot, experts[i].count);
         for (int which = UH_UP; experts[i].count > UH_MOST_TOKENS && which < UH_MATRICES; which++) {
             const int64_t needed = uh_many_scratch(&jobs[i].views[which]);
             scratch = needed > scratch ? needed : scratch;
@@ -256,7 +256,7 @@ int uh_moe_one(uh_context *context, const uh_layout *layout, const uh_expert *ex
     job *jobs = context->jobs.data;
     float *kept = (float *)(jobs + n_experts);
     for (int32_t i = 0; i < n_experts; i++) {
-        const float weight = weights[experts[i].first];
+        const float weight = weights[experts[i].first_slot];
         if (weight == 0.0f) continue;
         fill_job(&jobs[c.n_jobs], layout, &experts[i], c.n_jobs, 1);
         kept[c.n_jobs++] = weight;

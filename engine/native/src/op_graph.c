@@ -23,7 +23,7 @@ static void run_rope(const uh_op *op, const uh_row *row) {
 static int run_linear(uh_context *context, const uh_op *op, const uh_step *step) {
     const int64_t size = sizeof(float);
     const int32_t rows = step->end - step->first;
-    float *x = uh_place(op, UH_LINEAR_X, step->first), *out = uh_place(op, UH_LINEAR_OUT, step->first);
+    float *x = uh_row_address(op, UH_LINEAR_X, step->first), *out = uh_row_address(op, UH_LINEAR_OUT, step->first);
     if (op->p[UH_LINEAR_CARD] && rows == 1 && uh_card_product(op->p[UH_LINEAR_CARD], x, out)) return 0;
     return uh_linear_rows(context, op->p[UH_LINEAR_VIEW], x, op->stride[UH_LINEAR_X] / size, rows, out,
                           op->stride[UH_LINEAR_OUT] / size);
@@ -53,7 +53,7 @@ static void run_head(void *argument, int32_t head, int32_t lane) {
         float y[UH_MOST_ROWS * UH_ROWS];
         uh_product(e->context, &view, block, 1, e->x, head * e->n, e->n, lane, y);
         for (int32_t r = 0; r < e->n; r++) {
-            float *out = (float *)uh_place(e->op, UH_EACH_OUT, e->first + r) + (int64_t)head * e->op->n[UH_EACH_OUT_STEP];
+            float *out = (float *)uh_row_address(e->op, UH_EACH_OUT, e->first + r) + (int64_t)head * e->op->n[UH_EACH_OUT_STEP];
             memcpy(out + row, y + r * UH_ROWS, (size_t)uh_least(UH_ROWS, e->rows - row) * sizeof(float));
         }
     }
@@ -68,7 +68,7 @@ static int run_each(uh_context *context, const uh_op *op, const uh_step *step) {
         (!raw && n > UH_MOST_TOKENS && !uh_ensure_scratch(context, uh_many_scratch(view))))
         return -1;
     for (int32_t r = 0; r < n; r++) {
-        const float *x = uh_place(op, UH_EACH_X, step->first + r);
+        const float *x = uh_row_address(op, UH_EACH_X, step->first + r);
         for (int32_t head = 0; head < heads; head++)
             uh_operand_take(operand, context->isa, head * n + r, x + (int64_t)head * op->n[UH_EACH_X_STEP]);
     }
@@ -96,7 +96,7 @@ static const uh_op_function *ops_of(const uh_context *context) { return ops_for(
 /* An op as it is for one row. */
 static uh_op own_op(const uh_op *op, int32_t row) {
     uh_op own = *op;
-    for (int i = 0; i < 12; i++) own.p[i] = uh_place(op, i, row);
+    for (int i = 0; i < 12; i++) own.p[i] = uh_row_address(op, i, row);
     return own;
 }
 

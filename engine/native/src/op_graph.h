@@ -59,7 +59,7 @@ struct uh_step {
 };
 
 /* Where argument i of an op lies for a row. */
-static inline void *uh_place(const uh_op *op, int i, int32_t row) {
+static inline void *uh_row_address(const uh_op *op, int i, int32_t row) {
     return op->p[i] ? (char *)op->p[i] + (int64_t)row * op->stride[i] : op->p[i];
 }
 

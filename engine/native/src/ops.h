@@ -80,28 +80,13 @@ UH_TARGET static void run_softcap(const uh_op *op, const uh_row *row) {
 
 /* ---- queries, keys and values ------------------------------------------------------------------------------------ */
 
-UH_TARGET static uint16_t to_bf16(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, 4);
-    const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16; /* to nearest, ties to even */
-    return (uint16_t)(x != x ? bits >> 16 | 0x40u : rounded);
-}
-
 /* Writes row `position`, x [heads, dim], to where it belongs; there is room for it. */
 UH_TARGET static void append(const uh_kv_rows *rows, int64_t position, const float *x, int32_t heads, int32_t dim) {
     int32_t c = 0;
     while (position >= rows->chunk[c].rows) position -= rows->chunk[c++].rows;
     for (int32_t head = 0; head < heads; head++, x += dim) {
         const int64_t at = head * rows->chunk[c].rows + position;
-        uint8_t *row = rows->chunk[c].data + at * uh_kv_row_bytes(rows->bits, dim);
-        if (rows->bits == 8) {
-            pack_kv_row(x, dim, row);
-        } else if (rows->bits == 16) {
-            uint16_t *to = (uint16_t *)row;
-            for (int32_t d = 0; d < dim; d++) to[d] = to_bf16(x[d]);
-        } else {
-            memcpy(row, x, (size_t)dim * sizeof(float));
-        }
+        pack_kv_row(x, rows->bits, dim, rows->chunk[c].data + at * uh_kv_row_bytes(rows->bits, dim));
     }
 }
 

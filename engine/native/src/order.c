@@ -3,28 +3,28 @@
 
 #include "underhill_kernels.h"
 
-int32_t uh_first_out(const double *order, int32_t n, int32_t most, int32_t *found) {
+int32_t uh_first_out(const double *priority, int32_t n, int32_t most, int32_t *found) {
     int32_t count = 0;
     double bound = INFINITY; /* nobody from here on is among them */
     for (int32_t i = 0; i < n; i++) {
-        const double own = order[i];
+        const double own = priority[i];
         if (!(own < bound)) continue;
         int32_t at = count < most ? count++ : count - 1;
-        for (; at > 0 && order[found[at - 1]] > own; at--) found[at] = found[at - 1];
+        for (; at > 0 && priority[found[at - 1]] > own; at--) found[at] = found[at - 1];
         found[at] = i;
-        if (count == most) bound = order[found[most - 1]];
+        if (count == most) bound = priority[found[most - 1]];
     }
     return count;
 }
 
 int32_t uh_order(const double *scores, const double *ticks, const double *bars, const double *near, double token,
-                 int32_t rows, int32_t experts, double *order, int32_t most, int32_t *found) {
+                 int32_t rows, int32_t experts, double *priority, int32_t most, int32_t *found) {
     for (int32_t row = 0; row < rows; row++) {
         const double own = near[row] * token;
         const int64_t first = (int64_t)row * experts;
-        for (int64_t at = first; at < first + experts; at++) order[at] = scores[at] + ticks[at] + own + bars[at];
+        for (int64_t at = first; at < first + experts; at++) priority[at] = scores[at] + ticks[at] + own + bars[at];
     }
-    return uh_first_out(order, rows * experts, most, found);
+    return uh_first_out(priority, rows * experts, most, found);
 }
 
 /* The `most` greatest scores, the greatest first. */

@@ -7,5 +7,5 @@ void uh_finish_heads_portable(void *heads, int32_t unit, int32_t lane) { finish_
 
 void uh_pack_kv_rows(const float *x, int64_t rows, int32_t dim, uint8_t *out) {
     const int64_t bytes = uh_kv_row_bytes(8, dim);
-    for (int64_t r = 0; r < rows; r++) pack_kv_row(x + r * dim, dim, out + r * bytes);
+    for (int64_t r = 0; r < rows; r++) pack_kv_row(x + r * dim, 8, dim, out + r * bytes);
 }

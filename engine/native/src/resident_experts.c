@@ -34,12 +34,12 @@ static int list_experts(const uh_resident_layer *layer, uh_step_args *a) {
         for (int32_t j = 0; a->tokens == 1 && j < i; j++)
             if (a->experts[j] == expert) return 0;
         if (!same) {
-            a->first[a->n] = i;
+            a->offsets[a->n] = i;
             a->experts[a->n++] = expert;
         }
         a->slots[i] = slot;
     }
-    a->first[a->n] = slots;
+    a->offsets[a->n] = slots;
     return 1;
 }
 
@@ -52,8 +52,8 @@ static int decide_precision(const uh_resident_layer *layer, const uh_step_args *
         if (isnan(a->weights[i])) return 0;
     uh_unimportance(a->weights, a->tokens, a->k, order, scores);
     for (int32_t i = 0; i < a->n; i++) {
-        double least = scores[a->slots[a->first[i]]];
-        for (int32_t s = a->first[i] + 1; s < a->first[i + 1]; s++)
+        double least = scores[a->slots[a->offsets[i]]];
+        for (int32_t s = a->offsets[i] + 1; s < a->offsets[i + 1]; s++)
             least = scores[a->slots[s]] < least ? scores[a->slots[s]] : least;
         a->high[i] = least <= layer->t1;
         wanted[i] = least > layer->t2 ? 0 : least > layer->t1 ? layer->low : layer->high;
@@ -93,8 +93,8 @@ static int32_t record_lookup(const uh_resident_layer *layer, const uh_step_args 
     int32_t hits = 0;
     for (int32_t i = 0; i < a->n; i++) {
         double *note = layer->notes + 4 * a->experts[i];
-        const int32_t times = a->first[i + 1] - a->first[i];
-        for (int32_t s = a->first[i]; s < a->first[i + 1]; s++) note[0] += note[1] = fabsf(a->weights[a->slots[s]]);
+        const int32_t times = a->offsets[i + 1] - a->offsets[i];
+        for (int32_t s = a->offsets[i]; s < a->offsets[i + 1]; s++) note[0] += note[1] = fabsf(a->weights[a->slots[s]]);
         layer->uses[a->experts[i]] += times;
         if (a->to_fetch[i] == UH_SKIPPED) {
             note[3] += times;
@@ -113,18 +113,18 @@ static void count_run(const uh_resident_layer *layer, int64_t id, int32_t times)
 }
 
 /* out[slot] = expert(x[slot / k]) for the slots of n experts of the step, numbers into its list. 0: done; -1: no memory. */
-static int run_some(uh_context *context, const uh_resident_layer *layer, const uh_step_args *a, const int32_t *ranks,
+static int run_some(uh_context *context, const uh_resident_layer *layer, const uh_step_args *a, const int32_t *indices,
                     int32_t n, float *out) {
     if (!uh_ensure(&context->asked, UH_MOST_ASKED * (sizeof(uh_expert) + sizeof(int32_t)))) return -1;
     uh_expert *asked = context->asked.data;
     int32_t *slots = (int32_t *)(asked + UH_MOST_ASKED), at = 0;
     for (int32_t i = 0; i < n; i++) {
-        const int32_t rank = ranks[i];
-        asked[i] = layer->experts[a->experts[rank]];
-        asked[i].first = at;
-        asked[i].count = a->first[rank + 1] - a->first[rank];
-        for (int32_t s = a->first[rank]; s < a->first[rank + 1]; s++) slots[at++] = a->slots[s];
-        count_run(layer, a->experts[rank], asked[i].count);
+        const int32_t index = indices[i];
+        asked[i] = layer->experts[a->experts[index]];
+        asked[i].first_slot = at;
+        asked[i].count = a->offsets[index + 1] - a->offsets[index];
+        for (int32_t s = a->offsets[index]; s < a->offsets[index + 1]; s++) slots[at++] = a->slots[s];
+        count_run(layer, a->experts[index], asked[i].count);
     }
     return uh_moe_forward(context, layer->layout, asked, n, slots, at, a->k, a->x, a->tokens, out);
 }
@@ -137,20 +137,20 @@ static int run_token(uh_context *context, const uh_resident_layer *layer, const 
         if (a->to_fetch[i] == UH_SKIPPED) continue;
         count_run(layer, a->experts[i], 1);
         asked[at] = layer->experts[a->experts[i]];
-        asked[at++].first = i;
+        asked[at++].first_slot = i;
     }
     return uh_moe_one(context, layer->layout, asked, hits, a->x, a->weights, a->y);
 }
 
 /* The same for several tokens. */
 static int run_tokens(uh_context *context, const uh_resident_layer *layer, const uh_step_args *a) {
-    int32_t ranks[UH_MOST_ASKED], n = 0;
+    int32_t indices[UH_MOST_ASKED], n = 0;
     const size_t numbers = (size_t)a->tokens * (size_t)a->k * (size_t)layer->layout->hidden;
     for (int32_t i = 0; i < a->n; i++)
-        if (a->to_fetch[i] != UH_SKIPPED) ranks[n++] = i;
+        if (a->to_fetch[i] != UH_SKIPPED) indices[n++] = i;
     if (!uh_ensure(&context->out, numbers * sizeof(float))) return -1;
     float *out = context->out.data;
-    if (run_some(context, layer, a, ranks, n, out)) return -1;
+    if (run_some(context, layer, a, indices, n, out)) return -1;
     uh_combine_some(context, a, out, layer->layout->hidden);
     return 0;
 }
@@ -202,16 +202,16 @@ int32_t uh_run_layers(uh_context *context, const uh_graph_layer *layers, int32_t
     }
 }
 
-int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const uh_step_args *a, const int32_t *ranks, int32_t n) {
+int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const uh_step_args *a, const int32_t *indices, int32_t n) {
     for (int32_t i = 0; i < n; i++)
-        if (!layer->experts[a->experts[ranks[i]]].planes) return UH_NOT_RESIDENT;
-    return run_some(context, layer, a, ranks, n, a->out);
+        if (!layer->experts[a->experts[indices[i]]].planes) return UH_NOT_RESIDENT;
+    return run_some(context, layer, a, indices, n, a->out);
 }
 
 void uh_combine_some(uh_context *context, const uh_step_args *a, const float *out, int32_t hidden) {
     float kept[UH_MOST_ASKED];
     for (int32_t i = 0; i < a->n; i++)
-        for (int32_t s = a->first[i]; s < a->first[i + 1]; s++)
+        for (int32_t s = a->offsets[i]; s < a->offsets[i + 1]; s++)
             kept[a->slots[s]] = a->to_fetch[i] == UH_SKIPPED ? 0.0f : a->weights[a->slots[s]];
     uh_combine(context, kept, out, a->y, a->tokens, a->k, hidden);
 }

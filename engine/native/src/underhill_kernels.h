@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 25
+#define UH_ABI 26
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -65,12 +65,12 @@ typedef struct {
     uh_matrix matrix[UH_MATRICES];
 } uh_layout;
 
-/* One expert to run on `count` slots, listed from slots[first] on. planes: parts of the codes in use (1, 2, 3: 2, 4, 8
+/* One expert to run on `count` slots, listed from slots[first_slot] on. planes: parts of the codes in use (1, 2, 3: 2, 4, 8
  * bits); raw records have one. */
 typedef struct {
     const uint8_t *codes[3];
     const uint8_t *params; /* of the tier that it runs at; raw: not read */
-    int32_t planes, first, count;
+    int32_t planes, first_slot, count;
     int32_t most; /* of `planes` that its record holds, for a layer whose experts differ in it; 0: all */
 } uh_expert;
 
@@ -154,7 +154,7 @@ UH_API int uh_moe_forward(uh_context *context, const uh_layout *layout, const uh
 UH_API void uh_combine(uh_context *context, const float *weights, const float *out, float *y, int32_t tokens, int32_t k,
                        int32_t hidden);
 
-/* One token: y [hidden] = sum over the experts, in the order of the list, of weights[expert.first] * expert(x [hidden]);
+/* One token: y [hidden] = sum over the experts, in the order of the list, of weights[expert.first_slot] * expert(x [hidden]);
  * a weight of exactly 0 drops its expert unread. `count` is not looked at. The same bits as uh_moe_forward and uh_combine.
  * 0: done; -1: out of memory. */
 UH_API int uh_moe_one(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts,
@@ -185,7 +185,7 @@ typedef struct uh_hobbit uh_hobbit;
 /* A layer's experts by number, those in memory with their addresses. Counters are the caller's, and are added to. */
 typedef struct {
     const uh_layout *layout;
-    const uh_expert *experts; /* [n]; planes: what it runs at, 0 if it is not there; `first` and `count` are not read */
+    const uh_expert *experts; /* [n]; planes: what it runs at, 0 if it is not there; `first_slot` and `count` are not read */
     int64_t *uses;            /* [n]; times it was chosen, skipped or not */
     int64_t *hits;
     int64_t *ran;      /* by tier: experts that ran at it; 0: skipped */
@@ -206,8 +206,8 @@ enum { UH_SKIPPED = -1, UH_NOT_RESIDENT = -2, UH_NOT_DECIDED = -3, UH_TAKEN = -4
 
 /* A layer's call of a few tokens. From the caller: what each chose, ids and weights [tokens, k], x and the answer y [tokens,
  * hidden], out [tokens * k, hidden], what each slot gives, for uh_moe_some alone, and room for all that uh_look_up
- * writes: the n different experts, [tokens * k]; the slots token * k + rank that chose expert i, slots[first[i]] ..
- * slots[first[i + 1] - 1], first [tokens * k + 1]; the planes that each expert has to be fetched at, 0 if it is there,
+ * writes: the n different experts, [tokens * k]; the slots (indices of choices in `ids`) that chose expert i, slots[offsets[i]]
+ * .. slots[offsets[i + 1] - 1], offsets [tokens * k + 1]; the planes that each expert has to be fetched at, 0 if it is there,
  * UH_SKIPPED if it is neither there nor to be fetched, UH_TAKEN if a card computes it; and whether a token wants it as precisely as the layer has it. */
 typedef struct {
     const int64_t *ids;
@@ -215,7 +215,7 @@ typedef struct {
     float *y, *out;
     int32_t tokens, k;
     int64_t *experts;
-    int32_t *first, *slots, *to_fetch;
+    int32_t *offsets, *slots, *to_fetch;
     uint8_t *high;
     int32_t n;
 } uh_step_args;
@@ -246,21 +246,21 @@ typedef struct {
 UH_API int32_t uh_run_layers(uh_context *context, const uh_graph_layer *layers, int32_t first, int32_t n, const uh_step *step,
                              uh_step_args *asked, int64_t patience);
 
-/* Some of a listed step's experts, all of them there: step->out[slot] for the slots of the n experts number `ranks`. Counts in
- * `ran`, and what ran coarse. 0: done; -1: out of memory; below: nothing was done. */
-UH_API int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const uh_step_args *step, const int32_t *ranks,
+/* Some of a listed step's experts, all of them there: step->out[slot] for the slots of the n experts at `indices` of its list.
+ * Counts in `ran`, and what ran coarse. 0: done; -1: out of memory; below: nothing was done. */
+UH_API int uh_moe_some(uh_context *context, const uh_resident_layer *layer, const uh_step_args *step, const int32_t *indices,
                        int32_t n);
 
 /* uh_combine of a listed step's `out` [tokens * k, hidden]: what is skipped is dropped unread. */
 UH_API void uh_combine_some(uh_context *context, const uh_step_args *step, const float *out, int32_t hidden);
 
-/* found: numbers of the `most` least of order [n], the least first and of equals the first; infinite ones are none.
+/* found: numbers of the `most` least of priority [n], the least first and of equals the first; infinite ones are none.
  * Returns how many. most: 1 or more. */
-UH_API int32_t uh_first_out(const double *order, int32_t n, int32_t most, int32_t *found);
+UH_API int32_t uh_first_out(const double *priority, int32_t n, int32_t most, int32_t *found);
 
-/* The same behind order [rows, experts] = scores + ticks + near [rows] * token + bars, added in this order. */
+/* The same behind priority [rows, experts] = scores + ticks + near [rows] * token + bars, added in this order. */
 UH_API int32_t uh_order(const double *scores, const double *ticks, const double *bars, const double *near, double token,
-                        int32_t rows, int32_t experts, double *order, int32_t most, int32_t *found);
+                        int32_t rows, int32_t experts, double *priority, int32_t most, int32_t *found);
 
 /* expected: the `most` experts of a layer, 1 or more, with the greatest scores [layer->n], the greatest first and of equals
  * the first. to_fetch: of the `width` first of them, the planes that each has to be fetched at where asked [width] says how many

@@ -14,7 +14,7 @@ from app.chat.titles import title_in
 from engine import protocol, resources
 from tests.app.acts import Launch, ask
 from tests.app.conftest import engine_of
-from tests.app.fake_engine import LARGE
+from tests.app.fake_cards import LARGE
 
 pytestmark = pytest.mark.long
 

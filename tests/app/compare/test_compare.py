@@ -16,7 +16,7 @@ from app.compare.page import ComparePage
 from engine import protocol, resources
 from tests.app.acts import Launch, ask, button, contents
 from tests.app.conftest import engine_of
-from tests.app.fake_engine import BUILTIN, LARGE
+from tests.app.fake_cards import BUILTIN, LARGE
 
 SAID = {"exact": "The **old** cat sat on the mat.", "fast": "The cat sat on a mat."}
 

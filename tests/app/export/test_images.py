@@ -1,4 +1,4 @@
-"""Chats take their pictures along, in JSON and in Markdown; what another program wrote is decoded before it is kept."""
+"""Chats take their images along, in JSON and in Markdown; what another program wrote is decoded before it is kept."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 from PySide6.QtGui import QImage
 
 from app.export import export_chats, import_chats
-from app.pictures import encode
+from app.images import encode
 from app.storage.records import Attachment, Chat, new_id, new_question
 from app.storage.store import ChatStore
 from engine import protocol
-from tests.app.picture_samples import encoded, hill, picture, turned
+from tests.app.image_samples import encoded, hill, sample_image, turned
 
-HILL, LAMP = picture(), Attachment("lamp [1].jpg", "", encoded(hill(60, 90, "#e8a686"), b"JPEG"))
+HILL, LAMP = sample_image(), Attachment("lamp [1].jpg", "", encoded(hill(60, 90, "#e8a686"), b"JPEG"))
 NOTES = Attachment("notes.txt", "words")
 
 
@@ -53,7 +53,7 @@ def imported(path: Path, folder: Path) -> list[list[tuple[Attachment, ...]]]:
         store.close()
 
 
-def test_json_has_each_picture_once_and_brings_all_back(store: ChatStore, tmp_path: Path) -> None:
+def test_json_has_each_image_once_and_brings_all_back(store: ChatStore, tmp_path: Path) -> None:
     asked(store, HILL, NOTES, LAMP)
     asked(store, LAMP)
     found = exported(store, tmp_path / "x.json")
@@ -63,7 +63,7 @@ def test_json_has_each_picture_once_and_brings_all_back(store: ChatStore, tmp_pa
     assert sorted(back, key=lambda chat: -len(chat[0])) == [[(HILL, NOTES, LAMP), (HILL,)], [(LAMP,), (LAMP,)]]
 
 
-def test_a_file_without_pictures_can_be_read_by_an_older_version(store: ChatStore, tmp_path: Path) -> None:
+def test_a_file_without_images_can_be_read_by_an_older_version(store: ChatStore, tmp_path: Path) -> None:
     asked(store, NOTES)
     found = exported(store, tmp_path / "x.json")
     assert (found["version"], found["pictures"]) == (1, [])
@@ -74,7 +74,7 @@ def test_no_chats_are_a_file_too(store: ChatStore, tmp_path: Path) -> None:
     assert exported(store, tmp_path / "x.json")["chats"] == []
 
 
-def test_pictures_of_others_are_encoded_anew_or_left_out(store: ChatStore, tmp_path: Path) -> None:
+def test_images_of_others_are_encoded_anew_or_left_out(store: ChatStore, tmp_path: Path) -> None:
     asked(store, HILL, LAMP, NOTES)
     found = exported(store, tmp_path / "x.json")
     by_name = {p["picture"]: p for p in found["pictures"]}
@@ -97,7 +97,7 @@ def test_a_file_of_a_later_version_is_refused(store: ChatStore, tmp_path: Path) 
         import_chats.read(tmp_path / "x.json")
 
 
-def test_markdown_shows_pictures_and_holds_them_at_its_end(store: ChatStore) -> None:
+def test_markdown_shows_images_and_holds_them_at_its_end(store: ChatStore) -> None:
     chat = asked(store, LAMP, NOTES, HILL)
     text = export_chats.markdown(chat, store.path(chat.id))
     body, _, addresses = text.partition("\n\n[image-1]: ")
@@ -112,5 +112,5 @@ def test_markdown_shows_pictures_and_holds_them_at_its_end(store: ChatStore) -> 
 def test_what_was_encoded_here_is_kept_byte_for_byte() -> None:
     for file in (HILL.image, LAMP.image, encode.from_bytes(LAMP.image)):
         assert encode.checked(file) == file
-    with pytest.raises(encode.UnreadablePicture):
+    with pytest.raises(encode.UnreadableImage):
         encode.checked(b"\x89PNG damaged")

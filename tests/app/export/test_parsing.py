@@ -53,9 +53,9 @@ def test_chats_are_sent_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         order.append("decoded")
         return decode(text, at)
 
-    def taken(chat: dict[str, Any], picture: str) -> Any:
+    def taken(chat: dict[str, Any], image: str) -> Any:
         order.append("taken")
-        return read(chat, picture)
+        return read(chat, image)
 
     monkeypatch.setattr(chat_file, "_decode_json", decoded)
     monkeypatch.setattr(chat_file, "read_chatgpt", taken)

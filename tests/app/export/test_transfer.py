@@ -169,10 +169,10 @@ def said(role: str, parts: Any, parent: str | None = None, **more: Any) -> dict[
 
 
 def test_odd_parts_of_what_chatgpt_exports_are_left_out_or_noted(store: ChatStore, tmp_path: Path) -> None:
-    picture = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x"}
+    image = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x"}
     heard = {"content_type": "audio_transcription", "text": "and what I said"}
     nodes: dict[str, Any] = {
-        "a": said("user", [picture, heard, {"content_type": "audio_asset_pointer"}]),
+        "a": said("user", [image, heard, {"content_type": "audio_asset_pointer"}]),
         "b": said("assistant", None, "a"),
         "c": said("tool", ["secret"], "b"),
         "d": said("assistant", ["Half of \ud800, \ue200cite\ue202turn0search1\ue201from there"], "c", create_time=1e30),

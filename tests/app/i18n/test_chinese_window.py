@@ -31,7 +31,8 @@ from app.platform.logs import AppPaths
 from app.settings import preferences
 from engine import protocol
 from tests.app.conftest import close
-from tests.app.fake_engine import BUILTIN, COMPUTER, LARGE, scripted
+from tests.app.fake_cards import BUILTIN, COMPUTER, LARGE
+from tests.app.fake_engine import scripted
 from tests.app.fake_hub import CATALOGUE
 from tests.app.homes import lived_in
 

@@ -16,7 +16,7 @@ from app.widgets.messages import Banners
 from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
-from tests.app.fake_engine import LARGE
+from tests.app.fake_cards import LARGE
 
 pytestmark = pytest.mark.long
 

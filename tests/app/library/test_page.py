@@ -19,7 +19,7 @@ from app.platform import files
 from app.settings.dialog import SettingsDialog
 from engine import protocol
 from tests.app.conftest import engine_of
-from tests.app.fake_engine import BUILTIN, LARGE
+from tests.app.fake_cards import BUILTIN, LARGE
 from tests.app.fake_hub import CATALOGUE, FITS, IN_MEMORY, QWEN
 from tests.app.places import settle
 

@@ -12,7 +12,7 @@ from app.library.entries import LibraryEntry
 from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
-from tests.app.fake_engine import LARGE
+from tests.app.fake_cards import LARGE
 
 pytestmark = pytest.mark.long
 

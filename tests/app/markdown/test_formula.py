@@ -1,4 +1,4 @@
-"""Formulas: what is one and what is not, and pictures of them that never keep the window waiting."""
+"""Formulas: what is one and what is not, and images of them that never keep the window waiting."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def selected(document: documents.BlockDocument) -> str:
     return document.selected(cursor)
 
 
-def test_the_source_is_shown_until_the_picture_is_there_and_copied_from_it(
+def test_the_source_is_shown_until_the_image_is_there_and_copied_from_it(
     qtbot: QtBot, formulas: FormulaRenderer
 ) -> None:
     block = Block("text", "First $a+b$, then **bold** and \\(\\frac{1}{2}\\).")
@@ -89,15 +89,15 @@ def test_a_wrong_formula_stays_as_it_was_written(qtbot: QtBot, formulas: Formula
     assert document.toPlainText() == "see $\\frac{1$ here"
 
 
-def test_pictures_lie_on_the_line_of_writing_and_fit_the_page(qtbot: QtBot, formulas: FormulaRenderer) -> None:
+def test_images_lie_on_the_line_of_writing_and_fit_the_page(qtbot: QtBot, formulas: FormulaRenderer) -> None:
     wide = FormulaSource("x" + "+x" * 300, True, "")
     raised = FormulaSource("\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}^{-1}", True, "")
     for formula in (wide, raised):
-        formulas.picture(formula, LIGHT.text)
+        formulas.image(formula, LIGHT.text)
     qtbot.waitUntil(lambda: not formulas.waiting(wide, LIGHT.text) and not formulas.waiting(raised, LIGHT.text))
-    picture = formulas.picture(raised, LIGHT.text)
-    assert picture is not None
-    assert 0 < picture.below < picture.height
+    drawn = formulas.image(raised, LIGHT.text)
+    assert drawn is not None
+    assert 0 < drawn.below < drawn.height
     document = documents.make(Block("math", f"$${wide.latex}$$"), LIGHT, formulas=formulas, space=500.0)
     document.setTextWidth(540)
     assert document.size().width() <= 540
@@ -109,10 +109,10 @@ def test_a_formula_stands_on_the_line_of_the_words_beside_it(
     qtbot: QtBot, formulas: FormulaRenderer, latex: str
 ) -> None:
     formula = FormulaSource(latex, False, "")
-    formulas.picture(formula, LIGHT.text)
+    formulas.image(formula, LIGHT.text)
     qtbot.waitUntil(lambda: not formulas.waiting(formula, LIGHT.text))
-    picture = formulas.picture(formula, LIGHT.text)
-    assert picture is not None
+    drawn = formulas.image(formula, LIGHT.text)
+    assert drawn is not None
     document = documents.make(Block("text", f"${latex}$ HHHH"), LIGHT, formulas=formulas, space=500.0)
     document.setTextWidth(540)
     image = QImage(540, 60, QImage.Format.Format_RGB32)
@@ -121,7 +121,7 @@ def test_a_formula_stands_on_the_line_of_the_words_beside_it(
     document.drawContents(painter)
     painter.end()
     left = round(document.documentMargin())
-    middle = left + round(picture.width) + 2
+    middle = left + round(drawn.width) + 2
 
     def foot(begin: int, end: int) -> int:
         """The lowest row with ink in it."""
@@ -140,7 +140,7 @@ def test_the_same_formula_is_set_once(qtbot: QtBot, theme: Theme) -> None:
     formulas = FormulaRenderer(setter=setter)
     try:
         for _ in range(3):
-            formulas.picture(FormulaSource("x", False, ""), "#000000")
+            formulas.image(FormulaSource("x", False, ""), "#000000")
             qtbot.waitUntil(lambda: not formulas.waiting(FormulaSource("x", False, ""), "#000000"))
         assert calls == ["x"]
     finally:

@@ -17,7 +17,8 @@ from app.settings.preferences import Preferences
 from engine import protocol
 from tests.app.acts import Launch, ask, contents
 from tests.app.conftest import close, engine_of
-from tests.app.fake_engine import BUILTIN, SENTENCE
+from tests.app.fake_cards import BUILTIN
+from tests.app.fake_engine import SENTENCE
 from tests.app.fake_hub import GPT_OSS, QWEN
 from tests.app.places import settle
 

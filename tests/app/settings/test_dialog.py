@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
@@ -16,24 +16,16 @@ from pytestqt.qtbot import QtBot
 from app.application import Application
 from app.settings import preferences
 from app.settings.dialog import SettingsDialog
-from app.settings.editor import SharesEditor
 from app.settings.preset_cards import PresetCards
 from app.theme.theme import Theme
 from engine import protocol
 from engine.library.dials import Calibration, Cost, DialCost
 from tests.app.conftest import engine_of
-from tests.app.fake_engine import BUILTIN
+from tests.app.fake_cards import BUILTIN
+from tests.app.settings.controls import type_into
 from tests.app.telemetry.samples import BASE
 
 pytestmark = pytest.mark.long
-
-
-def type_into(qtbot: QtBot, dialog: SettingsDialog, name: str, text: str) -> None:
-    line = dialog.editors[name].control
-    assert isinstance(line, QLineEdit)
-    line.setText(text)
-    qtbot.keyClick(line, Qt.Key.Key_Tab)
-    line.editingFinished.emit()
 
 
 def test_every_declared_setting_is_there(qtbot: QtBot, theme: Theme) -> None:
@@ -269,79 +261,6 @@ def test_reset_all(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     dialog.reject()
 
 
-SCORES = (500, *(100 for _ in range(199)))  # a fifth scores 0, or nearly
-
-
-def with_scores(dials: dict[str, DialCost]) -> protocol.ModelCard:
-    return dataclasses.replace(
-        BUILTIN,
-        calibration=Calibration(
-            tokens=9, scored=9, scored_here=0, share=0.0, exact_perplexity=2.0, dials=dials, scores=SCORES
-        ),
-    )
-
-
-DIALS = {"balanced": DialCost(0.5, 0.8), "fast": DialCost(0.2, 0.7)}
-
-
-def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch: Callable[..., Application]) -> None:
-    underhill = launch()
-    dialog = underhill.window.settings.open()
-    dialog.advanced.setChecked(True)
-    dialog.show_page(2)
-    assert "once they are measured" in dialog.scores.words.text()
-    underhill.link.model_changed.emit(with_scores(DIALS))
-    told = dialog.scores.picture.accessibleDescription()
-    assert told == "51% full precision, 29% lower precision, 20% skipped"
-    light = dialog.scores.words.text()
-    underhill.theme.set_mode("dark")
-    assert dialog.scores.words.text() != light  # its legend has the colours of the picture
-    underhill.theme.set_mode("light")
-    assert dialog.scores.words.text() == light
-    box = dialog.editors["dial"].control
-    assert isinstance(box, PresetCards)
-    handles = [dialog.editors[cut].slider for cut in ("t1", "t2")]
-    assert [handle.value_at(handle.value()) for handle in handles if handle] == [0.5, 0.8]  # those of the preset
-    box.cards["fast"].click()
-    assert dialog.scores.picture.accessibleDescription() != told
-    type_into(qtbot, dialog, "t1", "0.6")
-    assert dialog.scores.picture.cuts == [0.6, 0.7]
-    box.cards["balanced"].click()  # its own cuts again
-    assert dialog.scores.picture.cuts == [0.5, 0.8]
-    assert underhill.window.preferences.engine == {}
-    type_into(qtbot, dialog, "t2", "0.3")
-    assert "it can't exceed T2" in dialog.editors["t1"].more.text()
-    box.cards["exact"].click()
-    assert "100%" in dialog.scores.picture.accessibleDescription()
-    assert not dialog.editors["t1"].more.text()
-    dialog.reject()
-
-
-def test_a_cut_is_dragged_and_never_past_the_other(qtbot: QtBot, launch: Callable[..., Application]) -> None:
-    underhill = launch()
-    dialog = underhill.window.settings.open()
-    dialog.advanced.setChecked(True)
-    dialog.show_page(2)
-    underhill.link.model_changed.emit(with_scores(DIALS))
-    picture = dialog.scores.picture
-    picture.resize(412, picture.height())  # 400 pixels from 0 to 1
-
-    def at(share: float) -> QPoint:
-        return QPoint(round(6 + 400 * share), picture.height() // 2)
-
-    qtbot.mousePress(picture, Qt.MouseButton.LeftButton, pos=at(0.5))
-    qtbot.mouseMove(picture, at(0.95))
-    qtbot.mouseRelease(picture, Qt.MouseButton.LeftButton, pos=at(0.95))
-    assert underhill.window.preferences.engine["t1"] == pytest.approx(0.8)
-    qtbot.mousePress(picture, Qt.MouseButton.LeftButton, pos=at(0.2))  # nothing to take hold of
-    qtbot.mouseMove(picture, at(0.1))
-    qtbot.mouseRelease(picture, Qt.MouseButton.LeftButton, pos=at(0.1))
-    assert underhill.window.preferences.engine["t1"] == pytest.approx(0.8)
-    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
-    assert {"t1": 0.8} in sent
-    dialog.reject()
-
-
 def test_the_bar_of_memory_follows_what_the_engine_tells(qtbot: QtBot, launch: Callable[..., Application]) -> None:
     underhill = launch()
     dialog = underhill.window.settings.open()
@@ -368,62 +287,6 @@ def test_a_mode_that_cannot_run_is_greyed_out_and_says_why(qtbot: QtBot, launch:
     assert box.currentData() == "cpu"  # the last that can be chosen
     assert "Reload the model" in dialog.editors["mode"].note.text()
     assert not dialog.reload_button.isHidden()
-    dialog.reject()
-
-
-def weights_of(dialog: SettingsDialog) -> SharesEditor:
-    control = dialog.editors["policy_weights"].control
-    assert isinstance(control, SharesEditor)
-    return control
-
-
-def test_weights_by_hand_go_to_the_engine_as_shares_and_come_back_from_disk(
-    qtbot: QtBot, launch: Callable[..., Application], tmp_path: Path
-) -> None:
-    underhill = launch()
-    dialog = underhill.window.settings.open()
-    weights = weights_of(dialog)
-    assert weights.automatic.text() == "Fitted"
-    assert not any(slider.isVisibleTo(weights) for slider in weights.sliders)
-    weights.automatic.click()
-    assert all(slider.isVisibleTo(weights) for slider in weights.sliders)
-    assert underhill.window.preferences.engine == {"policy_weights": (0.4, 0.0, 0.4, 0.2)}
-    weights.sliders[1].setValue(100)
-    assert [label.text() for label in weights.share_labels] == ["20%", "50%", "20%", "10%"]
-    assert [slider.value() for slider in weights.sliders] == [40, 100, 40, 20]  # the others stay where they are
-    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, protocol.UpdateSettings)]
-    assert sent == [{"policy_weights": (0.4, 0.0, 0.4, 0.2)}, {"policy_weights": (0.2, 0.5, 0.2, 0.1)}]
-    path = tmp_path / "window.json"
-    kept = {"policy_weights": (0.2, 0.5, 0.2, 0.1)}
-    qtbot.waitUntil(lambda: path.exists() and preferences.load(path)[0].engine == kept)
-    for slider in weights.sliders:
-        slider.setValue(0)
-    assert "not all 0" in dialog.editors["policy_weights"].note.text()
-    dialog.editors["policy_weights"].reset()
-    assert weights.automatic.isChecked()
-    assert underhill.window.preferences.engine == {}
-    dialog.reject()
-
-
-def test_one_model_can_have_its_own_weights_and_predictor(qtbot: QtBot, launch: Callable[..., Application]) -> None:
-    underhill = launch()
-    remembered = underhill.window.preferences
-    dialog = underhill.window.settings.open()
-    dialog.show_page(2)
-    dialog.scope.setCurrentIndex(1)
-    weights_of(dialog).automatic.click()
-    box = dialog.editors["predictor"].control
-    assert isinstance(box, QComboBox)
-    box.setCurrentIndex(box.findData("paths"))
-    own = {"policy_weights": (0.4, 0.0, 0.4, 0.2), "predictor": "paths"}
-    assert (remembered.engine, remembered.models) == ({}, {"builtin": own})
-    dialog.scope.setCurrentIndex(0)
-    assert weights_of(dialog).automatic.isChecked()
-    assert box.currentData() == "auto"
-    dialog.scope.setCurrentIndex(1)
-    assert weights_of(dialog).value == (40, 0, 40, 20)
-    dialog.reset_everything()
-    assert remembered.models == {}
     dialog.reject()
 
 
@@ -459,14 +322,6 @@ def test_the_search_finds_settings_by_the_names_of_their_choices(
     qtbot.addWidget(dialog)
     dialog.search.setText(words)
     assert [n for n, editor in dialog.editors.items() if not editor.isHidden()] == [name]
-
-
-def test_the_predictor_says_how_well_it_does_now(qtbot: QtBot, launch: Callable[..., Application]) -> None:
-    underhill = launch()
-    dialog = underhill.window.settings.open()
-    underhill.link.telemetry.emit(dataclasses.replace(BASE, ahead="Prefetch experts by paths."))
-    assert dialog.editors["predictor"].more.text() == "Prefetch experts by paths."
-    dialog.reject()
 
 
 def test_what_is_refused_once_the_dialog_has_gone_has_a_banner_with_a_button(

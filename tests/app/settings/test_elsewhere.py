@@ -13,7 +13,7 @@ from app.settings.preset_cards import PresetCards
 from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
-from tests.app.fake_engine import LARGE
+from tests.app.fake_cards import LARGE
 
 
 def said(dialog: SettingsDialog, name: str) -> list[str]:

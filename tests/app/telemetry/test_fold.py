@@ -15,7 +15,7 @@ from app.platform.logs import AppPaths
 from app.settings import preferences
 from app.settings.preferences import Preferences
 from tests.app.acts import Launch, ask
-from tests.app.fake_engine import LARGE
+from tests.app.fake_cards import LARGE
 from tests.app.places import settle
 
 _USUAL = (1280, 820)  # pixels, as app.shell makes the window

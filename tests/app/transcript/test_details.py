@@ -1,4 +1,4 @@
-"""The figures of an answer: shown in full, and saved as a table or a picture."""
+"""The figures of an answer: shown in full, and saved as a table or an image."""
 
 from __future__ import annotations
 
@@ -99,11 +99,11 @@ def test_the_table_can_be_read_back(dialog: AnswerDetails, tmp_path: Path) -> No
     assert rows["why"] == STATS["why"]
 
 
-def test_the_picture_is_one(dialog: AnswerDetails, tmp_path: Path) -> None:
+def test_the_image_is_one(dialog: AnswerDetails, tmp_path: Path) -> None:
     dialog.save(tmp_path / "a.png")
-    picture = QImage(str(tmp_path / "a.png"))
-    assert picture.width() >= 400
-    assert picture.height() >= 200
+    image = QImage(str(tmp_path / "a.png"))
+    assert image.width() >= 400
+    assert image.height() >= 200
 
 
 def test_a_folder_that_cannot_be_written_is_said(dialog: AnswerDetails, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from app.storage.records import StoredMessage, new_id
 from app.transcript.view import TranscriptView
 from engine import protocol
 from tests.app.conftest import engine_of
-from tests.app.fake_engine import BUILTIN
+from tests.app.fake_cards import BUILTIN
 
 TEXT = "<think>\nFirst *this*.\n\n- then\n- that\n</think>\n\nThe answer."
 

@@ -29,7 +29,7 @@ def run(kernel: NativeKernel | TorchKernel, spec: ExpertSpec, experts: dict[int,
 def run_one(kernel: NativeKernel, spec: ExpertSpec, experts: list[Parts], x: Tensor, weights: Tensor,
             activation: Activation = SILU) -> Tensor:  # fmt: skip
     """One token through `experts`, weighted, by the combined call. x, weights: one-dimensional. Returns [H]."""
-    packed = b"".join(EXPERT.pack(*e.addresses, e.planes, rank, 1, 0) for rank, e in enumerate(experts))
+    packed = b"".join(EXPERT.pack(*e.addresses, e.planes, index, 1, 0) for index, e in enumerate(experts))
     buffer, y = ctypes.create_string_buffer(packed), torch.full((spec.hidden,), float("nan"))
     layout = ctypes.addressof(expert_layout(spec, activation))
     kernel.moe_one(layout, ctypes.addressof(buffer), len(experts), x.data_ptr(), weights.data_ptr(), y.data_ptr())

@@ -30,7 +30,7 @@ def test_the_sum_is_taken_in_the_order_that_is_promised(rows: int, experts: int)
         token += not row
         ours.note(row, [], None, 1)
         assert not state[0]
-        ours.rank()
+        ours.prioritize()
         by_row = (scores + ticks).reshape(rows, experts) + (near[row] * token)[:, None]
         assert np.array_equal(order, by_row.reshape(-1) + bars)
         leaving = [at for at in order.argsort(kind="stable").tolist() if order[at] < np.inf]

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.hardware.machine import GB
-from engine.planning.plan import ENOUGH, SHORT, STEP, Plan, make_plan, tokens_of_context
+from engine.planning.context_length import ENOUGH, SHORT, STEP, tokens_of_context
+from engine.planning.plan import Plan, make_plan
 from tests.engine.planning.test_plan import laptop, native, thirty_b, with_settings
 
 LONG = 262_144

@@ -13,7 +13,8 @@ from engine.errors import Kind, UnderhillError
 from engine.hardware.machine import GB, DiskPoint, Machine, Memory
 from engine.planning.budget import GROUP_MARGIN, held_by
 from engine.planning.facts import ModelFacts
-from engine.planning.plan import CHUNKS, FEW, LONGER, SMALLEST_CONTEXT, Opened, Plan, make_plan
+from engine.planning.memory_shares import CHUNKS, FEW, SMALLEST_CONTEXT, Opened
+from engine.planning.plan import LONGER, Plan, make_plan
 from engine.settings import ENGINE, validated
 
 DEFAULTS = validated({}, ENGINE)

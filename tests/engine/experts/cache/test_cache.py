@@ -56,7 +56,7 @@ class Cache(ExpertCache):
 
     def place(self, key: ExpertKey, pin: bool = False) -> None:
         """What was reserved has come."""
-        self._of.uh_cache_place(self._at, self.number(key), pin)
+        self._of.uh_cache_insert(self._at, self.number(key), pin)
 
     def abandon(self, key: ExpertKey) -> None:
         """It has not."""

@@ -1,4 +1,4 @@
-"""Makes a PNG or JPEG of limited size out of a picture of any origin. Runs in a sandboxed process.
+"""Makes a PNG or JPEG of limited size out of an image of any origin. Runs in a sandboxed process.
 
 What comes out was encoded here: whatever else the file held, such as the place where a photo was taken, is gone.
 """
@@ -16,17 +16,17 @@ from PySide6.QtGui import QColorSpace, QImage, QImageIOHandler, QImageReader, QI
 from engine import regular_file
 
 SIDE = 2048  # pixels of the longer side that are kept; models look at no more
-PIXELS = 120_000_000  # of a picture that is read; the largest cameras of phones have 108 million
+PIXELS = 120_000_000  # of an image that is read; the largest cameras of phones have 108 million
 LARGEST = 100 << 20  # bytes of its file
 FORMATS = (b"png", b"jpeg", b"webp", b"gif", b"bmp", b"tiff")
 DONE, UNREADABLE, TOO_MANY_PIXELS = "done", "unreadable", "pixels"
 _LOSSLESS = (b"png", b"gif", b"bmp", b"tiff")
 _AS_PNG = 1 << 20  # bytes; of what is larger as PNG and has nothing transparent, a JPEG is kept
 _QUALITY = 90  # of JPEG
-_DECODED = 640  # MB that Qt may allocate for one picture
+_DECODED = 640  # MB that Qt may allocate for one image
 
 
-class UnreadablePicture(ValueError):
+class UnreadableImage(ValueError):
     """It is damaged, or in none of the formats."""
 
 
@@ -43,12 +43,12 @@ def from_file(path: str) -> Iterator[list[Any]]:
         yield [DONE, base64.b64encode(from_bytes(data)).decode("ascii")]
     except TooManyPixels as error:
         yield [TOO_MANY_PIXELS, *error.args]
-    except UnreadablePicture as error:
+    except UnreadableImage as error:
         yield [UNREADABLE, str(error)]
 
 
 def checked(data: bytes) -> bytes:
-    """A picture's file as it is, where it is such as `from_bytes` makes; else what that makes of it. Raises as it."""
+    """An image's file as it is, where it is such as `from_bytes` makes; else what that makes of it. Raises as it."""
     made = from_bytes(data)
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
@@ -61,7 +61,7 @@ def checked(data: bytes) -> bytes:
 
 
 def from_bytes(data: bytes) -> bytes:
-    """A picture's file, upright and no larger than SIDE. Raises UnreadablePicture, TooManyPixels."""
+    """An image's file, upright and no larger than SIDE. Raises UnreadableImage, TooManyPixels."""
     QImageReader.setAllocationLimit(_DECODED)
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
@@ -71,7 +71,7 @@ def from_bytes(data: bytes) -> bytes:
     reader.setAutoTransform(True)
     form = reader.format().data()
     if form not in FORMATS:
-        raise UnreadablePicture(f"format {form!r}")
+        raise UnreadableImage(f"format {form!r}")
     size = reader.size()
     if size.width() * size.height() > PIXELS:
         raise TooManyPixels(size.width(), size.height())
@@ -79,12 +79,12 @@ def from_bytes(data: bytes) -> bytes:
         reader.setScaledSize(_fitted(size))  # while it is decoded: a JPEG of a phone takes a fraction of the memory
     image = reader.read()
     if image.isNull():
-        raise UnreadablePicture(reader.errorString())
+        raise UnreadableImage(reader.errorString())
     return encoded(image, form in _LOSSLESS)
 
 
 def encoded(image: QImage, lossless: bool = True) -> bytes:
-    """The file of a decoded picture: PNG where it has transparent parts, or was lossless and is small; else JPEG."""
+    """The file of a decoded image: PNG where it has transparent parts, or was lossless and is small; else JPEG."""
     if image.colorSpace().isValid():
         image = image.convertedToColorSpace(QColorSpace(QColorSpace.NamedColorSpace.SRgb))
     if max(image.width(), image.height()) > SIDE:
@@ -115,5 +115,5 @@ def _saved(image: QImage, form: bytes, quality: int) -> bytes:
     writer = QImageWriter(buffer, QByteArray(form))
     writer.setQuality(quality)
     if not writer.write(image):
-        raise UnreadablePicture(f"no {form!r} can be made of it")
+        raise UnreadableImage(f"no {form!r} can be made of it")
     return bytes(buffer.data().data())

@@ -1,4 +1,4 @@
-"""Decodes pictures on a thread of its own, to the size that they are shown in, and keeps what was shown last."""
+"""Decodes images on a thread of its own, to the size that they are shown in, and keeps what was shown last."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from shiboken6 import isValid
 
 from app.storage.records import Attachment
 
-BOUND = 96_000_000  # bytes of decoded pictures that are kept
-_DECODED = 256  # MB that Qt may allocate for one picture
+BOUND = 96_000_000  # bytes of decoded images that are kept
+_DECODED = 256  # MB that Qt may allocate for one image
 _Key = tuple[str, int, int]
 
 
-class PictureCache(QObject):
-    """ready: a picture that was asked for can be had now. The thread ends where there is nothing left to decode."""
+class ImageCache(QObject):
+    """ready: an image that was asked for can be had now. The thread ends where there is nothing left to decode."""
 
     ready = Signal()
     _made = Signal(object, object)  # _Key, QImage
@@ -34,22 +34,22 @@ class PictureCache(QObject):
         self._working = False
         self._made.connect(self._take)  # a bound method: it is called on this object's thread
 
-    def size_of(self, picture: Attachment) -> QSize:
+    def size_of(self, attachment: Attachment) -> QSize:
         """Width and height in pixels, read from the head of its file; (1, 1) of one that is damaged."""
-        found = self._sizes.get(picture.digest)
+        found = self._sizes.get(attachment.digest)
         if found is None:
-            reader, buffer = _reader(picture.image)
+            reader, buffer = _reader(attachment.image)
             found = reader.size()
             buffer.close()
-            found = self._sizes[picture.digest] = found if found.isValid() and not found.isEmpty() else QSize(1, 1)
+            found = self._sizes[attachment.digest] = found if found.isValid() and not found.isEmpty() else QSize(1, 1)
         return found
 
-    def pixmap(self, picture: Attachment, box: QSize) -> QPixmap | None:
-        """The picture scaled so that it covers a box, in pixels of the screen, and never larger than it is.
+    def pixmap(self, attachment: Attachment, box: QSize) -> QPixmap | None:
+        """The image scaled so that it covers a box, in pixels of the screen, and never larger than it is.
 
         None where it is not decoded yet: `ready` follows. Null where it cannot be decoded.
         """
-        key = (picture.digest, box.width(), box.height())
+        key = (attachment.digest, box.width(), box.height())
         found = self._kept.get(key)
         if found is not None:
             self._kept.move_to_end(key)
@@ -57,10 +57,10 @@ class PictureCache(QObject):
         if key not in self._asked:
             self._asked.add(key)
             with self._lock:
-                self._waiting.append((key, picture.image))
+                self._waiting.append((key, attachment.image))
                 begin, self._working = not self._working, True
             if begin:
-                threading.Thread(target=self._work, name="pictures", daemon=True).start()
+                threading.Thread(target=self._work, name="images", daemon=True).start()
         return None
 
     def _work(self) -> None:
@@ -87,13 +87,13 @@ class PictureCache(QObject):
 
 
 @cache
-def picture_cache() -> PictureCache:
+def image_cache() -> ImageCache:
     """The one of the program. To be called on the window's thread."""
-    return PictureCache()
+    return ImageCache()
 
 
 def decoded(data: bytes, box: QSize | None = None) -> QImage:
-    """A picture, scaled so that it covers a box, and never larger than it is; null where it is damaged."""
+    """An image, scaled so that it covers a box, and never larger than it is; null where it is damaged."""
     QImageReader.setAllocationLimit(_DECODED)
     reader, buffer = _reader(data)
     size = reader.size()
@@ -107,7 +107,7 @@ def decoded(data: bytes, box: QSize | None = None) -> QImage:
 
 
 def _reader(data: bytes) -> tuple[QImageReader, QBuffer]:
-    """A reader of a picture, and the buffer that it reads from: it is not kept alive by the reader."""
+    """A reader of an image, and the buffer that it reads from: it is not kept alive by the reader."""
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)

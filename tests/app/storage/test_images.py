@@ -1,4 +1,4 @@
-"""Pictures are kept once, and for as long as a message, a draft or the queue of a chat refers to them."""
+"""Images are kept once, and for as long as a message, a draft or the queue of a chat refers to them."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def ask(store: ChatStore, *files: Attachment) -> tuple[Chat, StoredMessage]:
     return chat, question
 
 
-def test_a_message_comes_back_with_its_pictures_in_their_order(store: ChatStore) -> None:
+def test_a_message_comes_back_with_its_images_in_their_order(store: ChatStore) -> None:
     chat, _ = ask(store, LAMP, NOTES, HILL)
     assert store.path(chat.id)[0].attachments == (LAMP, NOTES, HILL)
     assert store.tree(chat.id)[0].attachments == (LAMP, NOTES, HILL)
     assert [hit.chat.id for hit in find(store, "What is")] == [chat.id]
 
 
-def test_a_picture_is_kept_once_and_goes_with_the_last_message_that_has_it(store: ChatStore) -> None:
+def test_an_image_is_kept_once_and_goes_with_the_last_message_that_has_it(store: ChatStore) -> None:
     chat, question = ask(store, HILL)
     copy = branches.copy_branch(store, chat.id, question.id)
     assert copy is not None
@@ -52,7 +52,7 @@ def test_a_picture_is_kept_once_and_goes_with_the_last_message_that_has_it(store
     assert store.db.execute("SELECT count(*) FROM picture_uses").fetchone() == (0,)
 
 
-def test_a_deleted_message_is_restored_with_its_picture(store: ChatStore) -> None:
+def test_a_deleted_message_is_restored_with_its_image(store: ChatStore) -> None:
     chat, question = ask(store, HILL)
     erased = branches.delete_message(store, chat.id, question.id)
     assert erased is not None
@@ -61,14 +61,14 @@ def test_a_deleted_message_is_restored_with_its_picture(store: ChatStore) -> Non
     assert store.path(chat.id)[0].attachments == (HILL,)
 
 
-def test_versions_below_one_that_is_deleted_take_their_pictures_along(store: ChatStore) -> None:
+def test_versions_below_one_that_is_deleted_take_their_images_along(store: ChatStore) -> None:
     chat, first = ask(store, HILL)
     store.add(new_question(chat.id, None, "Another?", ()), new_question(chat.id, first.id, "And this?", (LAMP,)))
     branches.delete_message(store, chat.id, first.id)
     assert kept(store) == set()
 
 
-def test_drafts_and_queued_messages_keep_pictures_and_let_them_go(store: ChatStore) -> None:
+def test_drafts_and_queued_messages_keep_images_and_let_them_go(store: ChatStore) -> None:
     chat, _ = ask(store)
     store.keep_draft_attachments(NEW_CHAT, (HILL,))
     store.keep_draft_attachments(chat.id, (HILL, NOTES))
@@ -88,7 +88,7 @@ def test_drafts_and_queued_messages_keep_pictures_and_let_them_go(store: ChatSto
     assert kept(store) == set()
 
 
-def test_a_write_that_fails_leaves_neither_message_nor_picture(store: ChatStore) -> None:
+def test_a_write_that_fails_leaves_neither_message_nor_image(store: ChatStore) -> None:
     chat, question = ask(store)
     good, twice = new_question(chat.id, question.id, "1", (HILL,)), new_question(chat.id, question.id, "2", (LAMP,))
     with pytest.raises(sqlite3.IntegrityError):
@@ -97,7 +97,7 @@ def test_a_write_that_fails_leaves_neither_message_nor_picture(store: ChatStore)
     assert len(store.path(chat.id)) == 1
 
 
-def test_a_backup_has_the_pictures_and_a_restore_brings_them_back(store: ChatStore, tmp_path: Path) -> None:
+def test_a_backup_has_the_images_and_a_restore_brings_them_back(store: ChatStore, tmp_path: Path) -> None:
     chat, _ = ask(store, HILL)
     backup.back_up(store, tmp_path / "b.db")
     store.move_to_trash(chat.id)
@@ -106,7 +106,7 @@ def test_a_backup_has_the_pictures_and_a_restore_brings_them_back(store: ChatSto
     assert store.path(chat.id)[0].attachments == (HILL,)
 
 
-def test_chats_written_in_memory_take_their_pictures_to_the_disk(store: ChatStore) -> None:
+def test_chats_written_in_memory_take_their_images_to_the_disk(store: ChatStore) -> None:
     with closing(ChatStore(":memory:")) as memory:
         chat, _ = ask(memory, HILL)
         memory.keep_draft_attachments(NEW_CHAT, (LAMP,))
@@ -117,7 +117,7 @@ def test_chats_written_in_memory_take_their_pictures_to_the_disk(store: ChatStor
     assert kept(store) == {HILL.image}
 
 
-def test_a_file_of_the_eighth_version_keeps_its_attachments_and_takes_pictures(tmp_path: Path) -> None:
+def test_a_file_of_the_eighth_version_keeps_its_attachments_and_takes_images(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None)) as db:
         migrate(db, STEPS[:8])
         db.execute("INSERT INTO chats (id, title, created_at, updated_at, leaf_id) VALUES (1, 'old', 0, 0, 2)")
@@ -132,7 +132,7 @@ def test_a_file_of_the_eighth_version_keeps_its_attachments_and_takes_pictures(t
         assert store.path(1)[1].attachments == (HILL,)
 
 
-def test_a_picture_that_is_not_there_is_left_out(store: ChatStore) -> None:
+def test_an_image_that_is_not_there_is_left_out(store: ChatStore) -> None:
     chat, _ = ask(store, HILL, NOTES)
     store.db.execute("DELETE FROM pictures")
     assert store.path(chat.id)[0].attachments == (NOTES,)

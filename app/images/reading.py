@@ -1,4 +1,4 @@
-"""Reads pictures that go with a message: files in a sandboxed process, what is pasted from the clipboard here."""
+"""Reads images that go with a message: files in a sandboxed process, what is pasted from the clipboard here."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from pathlib import Path
 from PySide6.QtGui import QImage
 
 from app.i18n.translate import problem, tr
-from app.pictures import encode
+from app.images import encode
 from app.platform.files import file_error
 from app.storage.records import Attachment
 from engine import protocol, regular_file
 from engine.documents.reading import is_picture
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout
 
-MOST = 10  # pictures of one message
+MOST = 10  # images of one message
 SECONDS = 20.0  # for one; the largest that are taken need three
 MEMORY = 900_000_000  # bytes that reading one may take
-_START = 512  # bytes by which a picture is known
+_START = 512  # bytes by which an image is known
 
 
 @contextlib.contextmanager
-def picture_reader() -> Iterator[SandboxedFunction]:
-    """A process that reads pictures, for many of them."""
-    with contextlib.closing(SandboxedFunction("app.pictures.encode:from_file", MEMORY)) as reader:
+def image_reader() -> Iterator[SandboxedFunction]:
+    """A process that reads images, for many of them."""
+    with contextlib.closing(SandboxedFunction("app.images.encode:from_file", MEMORY)) as reader:
         yield reader
 
 
-def is_picture_file(path: Path) -> bool:
-    """Whether a file begins as a picture does; False for what cannot be opened."""
+def is_image_file(path: Path) -> bool:
+    """Whether a file begins as an image does; False for what cannot be opened."""
     with contextlib.suppress(OSError, ValueError), regular_file.open_regular(path) as file:
         return is_picture(file.read(_START))
     return False
 
 
-def read_picture(path: Path, reader: SandboxedFunction) -> Attachment:
-    """Read a file as a picture. Raises UnderhillError, which says what cannot be read and why."""
+def read_image(path: Path, reader: SandboxedFunction) -> Attachment:
+    """Read a file as an image. Raises UnderhillError, which says what cannot be read and why."""
     name = path.name
     try:
         if path.stat().st_size > encode.LARGEST:
@@ -67,13 +67,13 @@ def read_picture(path: Path, reader: SandboxedFunction) -> Attachment:
     return Attachment(name, "", base64.b64decode(said[0]))
 
 
-def picture_of(image: QImage, name: str) -> Attachment:
-    """A picture that was pasted. Raises UnderhillError."""
+def pasted_image(image: QImage, name: str) -> Attachment:
+    """An image that was pasted. Raises UnderhillError."""
     if image.isNull() or image.width() * image.height() > encode.PIXELS:
         raise _unreadable(name)
     try:
         return Attachment(name, "", encode.encoded(image))
-    except encode.UnreadablePicture as error:
+    except encode.UnreadableImage as error:
         raise _unreadable(name) from error
 
 

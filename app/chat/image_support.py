@@ -1,4 +1,4 @@
-"""Whether who answers in the open chat reads pictures."""
+"""Whether who answers in the open chat reads images."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine import protocol
 
 
 def reads_images(known: Models, key: str) -> bool | None:
-    """Whether a model, team or endpoint takes pictures; None of a model that is not known (yet).
+    """Whether a model, team or endpoint takes images; None of a model that is not known (yet).
 
     Of an endpoint only its server knows, which says so where it does not. The steps of a team pass on texts.
     """
@@ -21,7 +21,7 @@ def reads_images(known: Models, key: str) -> bool | None:
 
 
 def refusal(known: Models) -> protocol.UnderhillError | None:
-    """Why the next message cannot come with a picture; None where it can."""
+    """Why the next message cannot come with an image; None where it can."""
     key = known.answering
     if reads_images(known, key) is not False:
         return None

@@ -1,4 +1,4 @@
-"""Pictures of any origin become PNG or JPEG of limited size, or are refused in words."""
+"""Images of any origin become PNG or JPEG of limited size, or are refused in words."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QImage
 from pytestqt.qtbot import QtBot
 
-from app.pictures import encode, reading
-from app.pictures.cache import PictureCache, decoded
-from app.pictures.files import save_picture
-from app.pictures.reading import is_picture_file, picture_of, picture_reader, read_picture
+from app.images import encode, reading
+from app.images.cache import ImageCache, decoded
+from app.images.files import save_image
+from app.images.reading import image_reader, is_image_file, pasted_image, read_image
 from app.storage.records import Attachment
 from engine import protocol
-from tests.app.picture_samples import encoded, hill, picture, turned
+from tests.app.image_samples import encoded, hill, sample_image, turned
 
 PNG, JPEG = b"\x89PNG", b"\xff\xd8\xff"
 
 
 def read(path: Path) -> Attachment:
-    with picture_reader() as reader:
-        return read_picture(path, reader)
+    with image_reader() as reader:
+        return read_image(path, reader)
 
 
 def size_of(found: Attachment) -> tuple[int, int]:
@@ -32,16 +32,16 @@ def size_of(found: Attachment) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("form", [b"PNG", b"JPEG", b"WEBP", b"BMP"])
-def test_a_picture_is_read_whatever_its_format_and_name(tmp_path: Path, form: bytes) -> None:
+def test_an_image_is_read_whatever_its_format_and_name(tmp_path: Path, form: bytes) -> None:
     path = tmp_path / "hill.txt"
     path.write_bytes(encoded(hill(), form))
-    assert is_picture_file(path)
+    assert is_image_file(path)
     found = read(path)
     assert (found.name, found.text, size_of(found)) == ("hill.txt", "", (320, 200))
     assert found.image.startswith(PNG if form in (b"PNG", b"BMP") else JPEG)
 
 
-def test_a_large_picture_is_made_smaller_in_its_own_shape(tmp_path: Path) -> None:
+def test_a_large_image_is_made_smaller_in_its_own_shape(tmp_path: Path) -> None:
     for width, height, expected in ((4000, 1000, (2048, 512)), (5000, 2, (2048, 1)), (100, 3000, (68, 2048))):
         (tmp_path / "large.png").write_bytes(encoded(hill(width, height)))
         assert size_of(read(tmp_path / "large.png")) == expected
@@ -57,17 +57,17 @@ def test_a_photo_is_upright_and_does_not_tell_where_it_was_taken(tmp_path: Path)
     image = hill()
     image.setText("Description", "Hobbiton")
     assert b"Hobbiton" in encoded(image)
-    assert b"Hobbiton" not in picture_of(image, "x").image
+    assert b"Hobbiton" not in pasted_image(image, "x").image
 
 
 def test_what_is_transparent_stays_so_and_noise_is_kept_as_jpeg() -> None:
     clear = QImage(64, 64, QImage.Format.Format_ARGB32)
     clear.fill(QColor(0, 0, 0, 0))
-    found = QImage.fromData(picture_of(clear, "x").image)
+    found = QImage.fromData(pasted_image(clear, "x").image)
     assert found.hasAlphaChannel()
     assert found.pixelColor(3, 3).alpha() == 0
     noise = QImage(os.urandom(1500 * 1500 * 4), 1500, 1500, QImage.Format.Format_RGB32)
-    assert picture_of(noise, "x").image.startswith(JPEG)
+    assert pasted_image(noise, "x").image.startswith(JPEG)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_what_is_transparent_stays_so_and_noise_is_kept_as_jpeg() -> None:
 )
 def test_what_is_damaged_or_in_another_format_is_refused(tmp_path: Path, data: bytes, sentence: str) -> None:
     (tmp_path / "bad.png").write_bytes(data)
-    assert is_picture_file(tmp_path / "bad.png")
+    assert is_image_file(tmp_path / "bad.png")
     with pytest.raises(protocol.UnderhillError, match=f"Can't read bad.png {sentence}"):
         read(tmp_path / "bad.png")
 
@@ -114,14 +114,14 @@ def test_too_large_too_slow_and_too_hungry_are_refused(tmp_path: Path, monkeypat
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such files")
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.png")
-    assert not is_picture_file(tmp_path / "pipe.png")
+    assert not is_image_file(tmp_path / "pipe.png")
     with pytest.raises(protocol.UnderhillError):
         read(tmp_path / "pipe.png")
 
 
-def test_pictures_are_decoded_beside_the_window_and_the_oldest_let_go(qtbot: QtBot) -> None:
-    cache = PictureCache(bound=100_000)
-    one, two = picture("a.png", 400, 200), picture("b.png", 400, 200, "#222222")
+def test_images_are_decoded_beside_the_window_and_the_oldest_let_go(qtbot: QtBot) -> None:
+    cache = ImageCache(bound=100_000)
+    one, two = sample_image("a.png", 400, 200), sample_image("b.png", 400, 200, "#222222")
     box = QSize(100, 100)
     with qtbot.waitSignal(cache.ready):
         assert cache.pixmap(one, box) is None
@@ -141,12 +141,12 @@ def test_pictures_are_decoded_beside_the_window_and_the_oldest_let_go(qtbot: QtB
     assert shown.isNull()
 
 
-def test_a_small_picture_is_not_blown_up() -> None:
-    assert decoded(picture(width=40, height=30).image, QSize(400, 400)).size() == QSize(40, 30)
+def test_a_small_image_is_not_blown_up() -> None:
+    assert decoded(sample_image(width=40, height=30).image, QSize(400, 400)).size() == QSize(40, 30)
 
 
-def test_a_saved_picture_is_the_file_that_is_kept(tmp_path: Path) -> None:
-    found = picture()
-    assert save_picture(found, tmp_path / "hill.png") == ""
+def test_a_saved_image_is_the_file_that_is_kept(tmp_path: Path) -> None:
+    found = sample_image()
+    assert save_image(found, tmp_path / "hill.png") == ""
     assert (tmp_path / "hill.png").read_bytes() == found.image
-    assert "Can't save hill.png" in save_picture(found, tmp_path / "none" / "hill.png")
+    assert "Can't save hill.png" in save_image(found, tmp_path / "none" / "hill.png")

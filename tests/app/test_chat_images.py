@@ -1,4 +1,4 @@
-"""Pictures go with messages to models that read them; of others it is said, and nothing that was written is lost."""
+"""Images go with messages to models that read them; of others it is said, and nothing that was written is lost."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.attachments.dialog import AttachmentDialog
-from app.chat.picture_support import reads_images
+from app.chat.image_support import reads_images
 from app.chat.prompt_messages import prompt_messages, with_attachments
 from app.composer import Composer
-from app.pictures.cache import picture_cache
-from app.pictures.reading import MOST
-from app.pictures.view import Thumbnail
+from app.images.cache import image_cache
+from app.images.reading import MOST
+from app.images.view import Thumbnail
 from app.storage.records import Attachment, QueuedMessage, StoredMessage
 from app.theme.theme import Theme
 from app.transcript import notes
+from app.transcript.image_rows import image_rows
 from app.transcript.item import MessageItem
 from app.transcript.mouse import hit_test
 from app.transcript.paint import files_rect
-from app.transcript.picture_rows import picture_rows
 from app.transcript.readable import spoken
 from engine import protocol
 from tests.app.acts import Launch, ask, button
 from tests.app.conftest import close, engine_of
-from tests.app.fake_engine import BUILTIN, LARGE
-from tests.app.picture_samples import encoded, hill, picture
+from tests.app.fake_cards import BUILTIN, LARGE
+from tests.app.image_samples import encoded, hill, sample_image
 
 pytestmark = pytest.mark.long
 
 SEEING = replace(BUILTIN, reads_images=True)
 CARDS = (SEEING, LARGE)
-HILL, LAMP = picture(), picture("lamp.png", 200, 320, "#e8a686")
+HILL, LAMP = sample_image(), sample_image("lamp.png", 200, 320, "#e8a686")
 
 
 def sent(underhill: Application) -> list[protocol.Generate]:
@@ -104,7 +104,7 @@ def test_files_and_what_is_pasted_or_dropped_go_with_the_message(
     assert tuple(a.image for a in again.conversation.messages[0].attachments) == command.messages[0].images
 
 
-def test_a_text_that_is_offered_as_a_picture_too_is_pasted_as_text(qtbot: QtBot, launch: Launch) -> None:
+def test_a_text_that_is_offered_as_an_image_too_is_pasted_as_text(qtbot: QtBot, launch: Launch) -> None:
     composer = launch(cards=CARDS).window.composer
     mime = QMimeData()
     mime.setImageData(hill())
@@ -113,7 +113,7 @@ def test_a_text_that_is_offered_as_a_picture_too_is_pasted_as_text(qtbot: QtBot,
     assert composer.text() == "A1\tB1"
 
 
-def test_a_message_may_be_a_picture_alone_and_names_the_chat(qtbot: QtBot, launch: Launch) -> None:
+def test_a_message_may_be_an_image_alone_and_names_the_chat(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(cards=CARDS)
     underhill.window.composer.set_attachments((HILL,))
     underhill.window.composer.send()
@@ -162,7 +162,7 @@ def test_choosing_a_model_with_eyes_withdraws_the_refusal(qtbot: QtBot, launch: 
     qtbot.waitUntil(lambda: len(underhill.window.composer.attachments) == 1)
 
 
-def test_a_model_without_eyes_goes_on_with_a_chat_that_has_pictures_and_says_so(qtbot: QtBot, launch: Launch) -> None:
+def test_a_model_without_eyes_goes_on_with_a_chat_that_has_images_and_says_so(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(cards=CARDS)
     underhill.window.composer.set_attachments((HILL, LAMP))
     ask(qtbot, underhill, "What is this?")
@@ -196,7 +196,7 @@ def test_endpoints_are_sent_images_and_teams_are_not() -> None:
     assert found == {"eyes": True, "blind": False, "": False, "new": None, "team:x": False, "endpoint:y": True}
 
 
-def test_turns_that_become_one_keep_the_order_of_their_pictures() -> None:
+def test_turns_that_become_one_keep_the_order_of_their_images() -> None:
     turns = [
         StoredMessage(id=1, chat_id=1, parent_id=None, role="user", attachments=(HILL,)),
         StoredMessage(id=2, chat_id=1, parent_id=1, role="user", content="Both?", attachments=(LAMP,)),
@@ -204,7 +204,7 @@ def test_turns_that_become_one_keep_the_order_of_their_pictures() -> None:
     assert prompt_messages(turns, images=True) == (protocol.Message("user", "Both?", images=(HILL.image, LAMP.image)),)
 
 
-def test_queued_messages_show_their_pictures_and_send_them(qtbot: QtBot, launch: Launch) -> None:
+def test_queued_messages_show_their_images_and_send_them(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(cards=CARDS)
     engine_of(underhill).ends.clear()
     underhill.conversation.send("First")
@@ -220,7 +220,7 @@ def test_queued_messages_show_their_pictures_and_send_them(qtbot: QtBot, launch:
     assert sent(underhill)[1].messages[-1].images == (HILL.image,)
 
 
-def test_editing_and_regenerating_keep_the_pictures(qtbot: QtBot, launch: Launch) -> None:
+def test_editing_and_regenerating_keep_the_images(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(cards=CARDS)
     underhill.window.composer.set_attachments((HILL,))
     ask(qtbot, underhill, "What?")
@@ -268,7 +268,7 @@ def shown(qtbot: QtBot, launch: Launch, *files: Attachment) -> Application:
     return underhill
 
 
-def test_a_click_on_a_picture_shows_it_large_and_it_can_be_copied_and_saved(
+def test_a_click_on_an_image_shows_it_large_and_it_can_be_copied_and_saved(
     qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     underhill = shown(qtbot, launch, HILL, Attachment("notes.txt", "words"), LAMP)
@@ -284,12 +284,12 @@ def test_a_click_on_a_picture_shows_it_large_and_it_can_be_copied_and_saved(
     at = (view.origin(0) + second.center()).toPoint()
     hit = hit_test(view, QPointF(at))
     assert hit is not None
-    assert hit.picture == LAMP
+    assert hit.image == LAMP
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
     qtbot.waitUntil(lambda: bool(underhill.window.findChildren(AttachmentDialog)))
     dialog = underhill.window.findChildren(AttachmentDialog)[0]
     assert dialog.windowTitle() == "lamp.png"
-    assert dialog.picture.accessibleName() == "lamp.png"
+    assert dialog.image.accessibleName() == "lamp.png"
     assert dialog.facts.text().startswith("200 × 320  ·  ")
     button(dialog, "Copy image").click()
     assert QGuiApplication.clipboard().image().size().toTuple() == (200, 320)
@@ -302,11 +302,11 @@ def test_a_click_on_a_picture_shows_it_large_and_it_can_be_copied_and_saved(
     dialog.close()
 
 
-def test_the_menu_of_a_picture(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_menu_of_an_image(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     underhill = shown(qtbot, launch, HILL)
     view = underhill.window.transcript
     menu = view.menu_of(view.items[0], "")
-    view.add_picture(menu, view.items[0].message.id, HILL)
+    view.add_image(menu, view.items[0].message.id, HILL)
     acts = {action.text(): action for action in menu.actions()}
     assert list(acts)[:3] == ["View image", "Copy image", "Save image as…"]
     acts["Copy image"].trigger()
@@ -319,8 +319,8 @@ def test_the_menu_of_a_picture(qtbot: QtBot, launch: Launch, tmp_path: Path, mon
     menu.deleteLater()
 
 
-def test_pictures_are_painted_once_they_are_decoded(qtbot: QtBot, launch: Launch) -> None:
-    underhill = shown(qtbot, launch, picture(width=300, height=240, sky="#ff0000"))
+def test_images_are_painted_once_they_are_decoded(qtbot: QtBot, launch: Launch) -> None:
+    underhill = shown(qtbot, launch, sample_image(width=300, height=240, sky="#ff0000"))
     view = underhill.window.transcript
     ((_, rect),) = view.items[0].thumbnails(view.layout_.column)
     at = (view.origin(0) + rect.topLeft() + QPointF(rect.width() - 20, 8)).toPoint()
@@ -332,31 +332,31 @@ def test_pictures_are_painted_once_they_are_decoded(qtbot: QtBot, launch: Launch
     qtbot.waitUntil(painted)
 
 
-def test_rows_of_pictures_stay_in_the_column(qtbot: QtBot) -> None:
-    many = [picture(f"{n}.png", 300 + 90 * n, 200) for n in range(7)]
+def test_rows_of_images_stay_in_the_column(qtbot: QtBot) -> None:
+    many = [sample_image(f"{n}.png", 300 + 90 * n, 200) for n in range(7)]
     for column in (220.0, 500.0, 780.0):
-        rects = picture_rows(many, column)
+        rects = image_rows(many, column)
         assert all(rect.left() >= 0 and rect.right() <= column for rect in rects)
         assert not any(a.intersects(b) for n, a in enumerate(rects) for b in rects[n + 1 :])
-        (alone,) = picture_rows([picture(width=4000, height=3000)], column)
+        (alone,) = image_rows([sample_image(width=4000, height=3000)], column)
         assert abs(alone.width() / alone.height() - 4 / 3) < 0.02
-    assert picture_rows([], 500.0) == []
+    assert image_rows([], 500.0) == []
 
 
-def test_a_message_is_read_out_with_the_names_of_its_pictures() -> None:
+def test_a_message_is_read_out_with_the_names_of_its_images() -> None:
     message = StoredMessage(id=1, chat_id=1, parent_id=None, role="user", content="What?", attachments=(HILL, LAMP))
     assert spoken(message) == "You: Images: hill.png, lamp.png\nWhat?"
-    assert MessageItem(message).pictures == (HILL, LAMP)
+    assert MessageItem(message).images == (HILL, LAMP)
 
 
-def test_a_draft_keeps_its_pictures(qtbot: QtBot, launch: Launch) -> None:
+def test_a_draft_keeps_its_images(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(cards=CARDS)
     underhill.window.composer.set_attachments((HILL,))
     underhill.window.composer.save_draft()
     close(underhill)
     again = launch(cards=CARDS)
     qtbot.waitUntil(lambda: again.window.composer.attachments == (HILL,))
-    assert picture_cache().size_of(HILL).toTuple() == (320, 200)
+    assert image_cache().size_of(HILL).toTuple() == (320, 200)
 
 
 def test_the_meter_counts_images_of_the_draft_and_of_the_chat(qtbot: QtBot, launch: Launch) -> None:

@@ -1,4 +1,4 @@
-"""Pictures for tests and screenshots, drawn here: a hill under a sky, in any size and format."""
+"""Images for tests and screenshots, drawn here: a hill under a sky, in any size and format."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def encoded(image: QImage, form: bytes = b"PNG") -> bytes:
     return bytes(buffer.data().data())
 
 
-def picture(name: str = "hill.png", width: int = 320, height: int = 200, sky: str = "#86b7e8") -> Attachment:
+def sample_image(name: str = "hill.png", width: int = 320, height: int = 200, sky: str = "#86b7e8") -> Attachment:
     """One that is attached."""
     return Attachment(name, "", encoded(hill(width, height, sky)))
 

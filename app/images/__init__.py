@@ -1,0 +1,1 @@
+"""Images in chats: read from files and the clipboard, decoded beside the window, and shown."""

@@ -1,1 +1,0 @@
-"""Pictures in chats: read from files and the clipboard, decoded beside the window, and shown."""
