@@ -171,7 +171,7 @@ def make(
         _space_lines(document, 130.0)
         return document
     document.setDefaultFont(fonts.text())
-    if plain or block.kind == "open" or _costly(block.text):
+    if plain or block.kind == "open" or is_costly(block.text):
         document.setPlainText(block.text)
         _space_lines(document, _LINE_HEIGHT)
         if plain:
@@ -238,7 +238,7 @@ def _code_format(palette: Palette) -> QTextCharFormat:
     return form
 
 
-def _costly(text: str) -> bool:
+def is_costly(text: str) -> bool:
     """Whether Qt would take so long for its Markdown or its tables that the window stood still: both take four times as
     long for twice as much. No answer that is meant to be read has so much of it in one block.
     """

@@ -31,7 +31,7 @@ from app.transcript.details import DetailsPanels
 from app.transcript.item import MessageItem
 from app.transcript.layout import width_in
 from app.transcript.mouse import MouseSelection, hit_test
-from app.transcript.page import TranscriptPage
+from app.transcript.page import READ_ALOUD, TranscriptPage
 from app.transcript.readable import ReadableMessages, spoken
 from app.transcript.steps import StepStrips
 from app.transcript.tools import ToolStrips
@@ -394,6 +394,11 @@ class TranscriptView(TranscriptPage):
         as_written = menu.addAction(tr("Copy selection as Markdown"), lambda: self.copy(True))
         as_written.setEnabled(not self.selection.empty)
         menu.addAction(tr("Copy"), partial(self.copy_message, message.id))
+        if actions.reads(message) and not item.streaming:
+            words = tr("Stop reading") if actions.reading == message.id else tr("Read aloud")
+            read = menu.addAction(words, partial(actions.read_aloud.emit, message.id))
+            read.setShortcut(QKeySequence(READ_ALOUD))
+            read.setShortcutVisibleInContextMenu(True)
         if message.attachments:
             menu.addAction(tr("View attachment"), partial(actions.files.emit, message.id))
         menu.addSeparator()
