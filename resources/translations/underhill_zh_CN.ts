@@ -5611,6 +5611,16 @@
         </message>
         <message>
             <location filename="../../app/transcript/code_controls.py"></location>
+            <source>Preview</source>
+            <translation>预览</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/code_controls.py"></location>
+            <source>Show what it looks like, without scripts, images and network</source>
+            <translation>显示效果（无脚本、图片和网络）</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/code_controls.py"></location>
             <source>Wrap lines</source>
             <translation>自动换行</translation>
         </message>
@@ -6073,6 +6083,11 @@
             <location filename="../../app/transcript/tools.py"></location>
             <source>Tool calls</source>
             <translation>工具调用</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>Can't show a preview of this code</source>
+            <translation>无法预览此代码</translation>
         </message>
         <message>
             <location filename="../../app/transcript/view.py"></location>
