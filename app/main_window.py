@@ -22,6 +22,7 @@ from app.controllers.engine_controller import EngineController, ModelController,
 from app.controllers.find_controller import FindController
 from app.controllers.library_controller import LibraryController
 from app.controllers.message_editing import MessageEditing
+from app.controllers.reading_aloud import ReadingAloud
 from app.controllers.server_controller import ServerController
 from app.controllers.storage_controller import ClosingController, StorageController
 from app.controllers.tool_chooser import ToolChooser
@@ -124,6 +125,7 @@ class MainWindow(Shell):
             self, theme, database, conversation=conversation, preferences=preferences, state=self.state,
             navigator=self.navigator, find=self.find_controller, folder=paths.folder,
         )  # fmt: skip
+        self.reading_aloud = ReadingAloud(self, conversation)
         self.titles = TitleWriter(conversation, models, preferences.auto_titles, self)
         self.prompts = PromptLibrary(database, paths.folder, self)
         self.prompts.problem.connect(conversation.problem)
@@ -181,6 +183,7 @@ class MainWindow(Shell):
             "escape": self._escape, "attach": self.composer.attach.click,
             "style": self.chats.open_style, "find": self.find_controller.open,
             "regenerate_last": self.editing.regenerate_last, "copy_last": self.chat.copy_last,
+            "read_last": self.reading_aloud.toggle_last,
             "continue_last": self.editing.continue_last,
             "compare": self.compare.open, "choose_model": self.header.model.showMenu,
             "toggle_sidebar": self.header.sidebar.toggle, "toggle_live": self.header.live.toggle,
@@ -270,5 +273,6 @@ class MainWindow(Shell):
         if not self.closing.may_close():
             event.ignore()
             return
+        self.reading_aloud.stop()
         self.toast.end()
         super().closeEvent(event)

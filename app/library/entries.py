@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, SignalInstance, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -118,11 +118,13 @@ class LibraryEntry(QFrame):
         if held:
             self.take_focus()
 
-    def take_focus(self) -> None:
-        """Focus the first button that can be pressed."""
-        first = next((button for button in self.buttons.values() if button.isEnabled()), None)
-        if first is not None:
-            first.setFocus()
+    def take_focus(self, words: str = "") -> bool:
+        """Focus the button of this name, or else the first that can be pressed; False where there is none."""
+        usable = {name: button for name, button in self.buttons.items() if button.isEnabled()}
+        found = usable.get(words) or next(iter(usable.values()), None)
+        if found is not None:
+            found.setFocus()
+        return found is not None
 
     def show_problem(self, problem: str) -> None:
         """Show what is wrong with it; '' for nothing."""
@@ -149,7 +151,12 @@ def _call(do: Callable[[], object], _checked: bool = False) -> None:
 
 
 class LibrarySection(QScrollArea):
-    """Scrolling page of entries. `head` is the layout above them, `foot` the one below."""
+    """Scrolling page of entries. `head` is the layout above them, `foot` the one below.
+
+    left: the entry that had the focus is gone, and no other can have it.
+    """
+
+    left = Signal()
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -187,8 +194,8 @@ class LibrarySection(QScrollArea):
         () for no headings."""
         at = self.verticalScrollBar().value()
         now = self.window().focusWidget()  # also while a dialog in front of the window has the keyboard
-        held = next((e.title for e in self.entries if now is not None and e.isAncestorOf(now)), None)
-        place = next((n for n, e in enumerate(self.entries) if e.title == held), 0)
+        held = next((n for n, e in enumerate(self.entries) if now is not None and e.isAncestorOf(now)), -1)
+        before = self.entries[held] if held >= 0 else None
         empty(self._column)
         self.entries = list(entries)
         above = ""
@@ -197,12 +204,22 @@ class LibrarySection(QScrollArea):
                 above = groups[number]
                 self._column.addWidget(heading(above, self))
             self._column.addWidget(entry)
-        if held is not None and self.entries:  # where it has gone, the one in its place, or Qt would go to New chat
-            beside = self.entries[min(place, len(self.entries) - 1)]
-            next((entry for entry in self.entries if entry.title == held), beside).take_focus()
+        if before is not None:
+            self._keep_focus(before, held, next((w for w, b in before.buttons.items() if b is now), ""))
         self.nothing.setText(nothing)
         self.nothing.setVisible(not entries and bool(nothing))
         QTimer.singleShot(0, self, partial(self.verticalScrollBar().setValue, at))  # once they have their heights
+
+    def _keep_focus(self, before: LibraryEntry, place: int, words: str) -> None:
+        """Focus the entry that is as `before` was, or else the one in its place: Qt would go to New chat.
+
+        words: of the button that had it. Several models may have one title; the nearest is meant.
+        """
+        same = [number for number, entry in enumerate(self.entries) if entry.title == before.title]
+        wanted = min(same, key=lambda number: abs(number - place), default=place)
+        nearest = sorted(enumerate(self.entries), key=lambda pair: (abs(pair[0] - wanted), -pair[0]))
+        if not any(entry.take_focus(words) for _, entry in nearest):
+            self.left.emit()
 
 
 def import_buttons(parent: QWidget, folder: SignalInstance, file: SignalInstance) -> QHBoxLayout:

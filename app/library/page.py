@@ -154,6 +154,7 @@ class LibraryPage(QWidget):
             tab.setCheckable(True)
             self._tabs.addButton(tab, number)
             self.pages.addWidget(section)
+            section.left.connect(tab.setFocus)
             bar.addWidget(tab)
         head = QWidget(self)
         head.setMaximumWidth(WIDEST)
@@ -181,9 +182,12 @@ class LibraryPage(QWidget):
     def show_section(self, number: int) -> None:
         """Show a section: 0 installed, 1 to download, 2 of other apps, 3 downloads, 4 teams, 5 endpoints."""
         tab, before = self._tabs.button(number), self._tabs.checkedButton()
+        now, section = self.window().focusWidget(), self.pages.currentWidget()
+        inside = now is not None and section is not None and section.isAncestorOf(now)
+        hidden = inside and number != self.pages.currentIndex()
         tab.setChecked(True)
         self.pages.setCurrentIndex(number)
-        if before is not None and before.hasFocus():  # or two would look chosen
+        if hidden or (before is not None and before.hasFocus()):  # or two would look chosen, or Qt would go to New chat
             tab.setFocus()
 
     def begin(self) -> None:

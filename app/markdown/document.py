@@ -171,7 +171,7 @@ def make(
         _space_lines(document, 130.0)
         return document
     document.setDefaultFont(fonts.text())
-    if plain or block.kind == "open" or _costly(block.text):
+    if plain or block.kind == "open" or is_costly(block.text):
         document.setPlainText(block.text)
         _space_lines(document, _LINE_HEIGHT)
         if plain:
@@ -181,7 +181,7 @@ def make(
     text, found = (block.text, []) if formulas is None else extract_formulas(block.text)
     # Escaped, since a note of one word would be taken for the target of a link.
     document.setMarkdown(FOOTNOTE.sub(r"\\[^\1\\]:", text), _MARKDOWN)
-    _name_images(document)
+    name_images(document)
     _style(document, palette)
     _raise_notes(document)
     _tick(document)
@@ -238,7 +238,7 @@ def _code_format(palette: Palette) -> QTextCharFormat:
     return form
 
 
-def _costly(text: str) -> bool:
+def is_costly(text: str) -> bool:
     """Whether Qt would take so long for its Markdown or its tables that the window stood still: both take four times as
     long for twice as much. No answer that is meant to be read has so much of it in one block.
     """
@@ -283,7 +283,7 @@ def _space_lines(document: QTextDocument, percent: float, centred: bool = False)
     cursor.mergeBlockFormat(form)
 
 
-def _name_images(document: QTextDocument) -> None:
+def name_images(document: QTextDocument) -> None:
     """Replace images, which are never loaded, by links with their names."""
     runs = [it.fragment() for block in _blocks(document) for it in block]  # type: ignore[attr-defined]
     for run in reversed([r for r in runs if r.charFormat().isImageFormat()]):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QObject, QRectF, Qt
-from PySide6.QtGui import QTextOption
+from PySide6.QtCore import QObject, QRectF, QSizeF, Qt
+from PySide6.QtGui import QImage, QTextOption
 
 from app.markdown import document as documents
 from app.markdown.formula import FormulaRenderer
 from app.markdown.highlight import Highlighter
+from app.markdown.preview import PreviewRenderer, preview_kind
 from app.markdown.split import Block
 from app.theme import fonts
 from app.theme.theme import Theme
@@ -39,6 +40,7 @@ class DocumentBuilder(QObject):
         self.wraps_code = False  # long lines of code, where they would otherwise be scrolled to
         self.highlighter = Highlighter(self)
         self.formulas = FormulaRenderer(self)
+        self.previews = PreviewRenderer(self)
 
     def build(self, block: Block, plain: bool, width: float) -> documents.BlockDocument:
         """The document of a block, formulas no wider than `width`. plain: show Markdown as typed."""
@@ -49,9 +51,10 @@ class DocumentBuilder(QObject):
         return document
 
     def close(self) -> None:
-        """End the threads of both."""
+        """End the threads of all."""
         self.highlighter.close()
         self.formulas.close()
+        self.previews.close()
 
 
 class BlockView:
@@ -69,6 +72,8 @@ class BlockView:
         self.shift = 0  # pixels that code was scrolled sideways
         self.beyond = 0  # pixels that its longest line is longer than its panel
         self.has_long_lines = False  # some are longer, or were broken so that they are not
+        self.previewed = False  # what it looks like is wanted in the place of its code
+        self._preview: QImage | None = None
 
     @property
     def is_quote(self) -> bool:
@@ -84,6 +89,35 @@ class BlockView:
     def is_code(self) -> bool:
         """Whether it is drawn on a panel with a head."""
         return self.block.kind == "code" or self.block.code
+
+    @property
+    def preview_kind(self) -> str:
+        """What the code can be previewed as; '' while it is being written, and where it cannot."""
+        closed = self.block.kind == "code" and not self.plain
+        return preview_kind(self.block.language, self.block.text) if closed else ""
+
+    @property
+    def preview(self) -> QImage | None:
+        """What the code looks like, where that is shown in its place."""
+        return self._preview if self.previewed else None
+
+    def set_preview(self, image: QImage | None) -> None:
+        """Keep what the code looks like, or drop it."""
+        self._preview = image
+
+    def show_preview(self, shown: bool) -> None:
+        """Show what the code looks like, once that is there, or the code again."""
+        self.previewed = shown
+        self.shift = 0
+        self._for_width = -1.0
+
+    def preview_rect(self, width: float) -> QRectF:
+        """Where the image is shown, relative to the message's text: below the head, and no wider than the panel."""
+        assert self._preview is not None
+        size = self._preview.deviceIndependentSize()
+        if size.width() > width - 2 * CODE_PAD:
+            size = size.scaled(QSizeF(width - 2 * CODE_PAD, size.height()), Qt.AspectRatioMode.KeepAspectRatio)
+        return QRectF(CODE_PAD, self.top + fonts.pixels(CODE_HEAD), round(size.width()), round(size.height()))
 
     def rewrap(self, wraps: bool) -> None:
         """Break long lines of code, or leave them whole; colours stay."""
@@ -150,6 +184,9 @@ class BlockView:
         extra = fonts.pixels(CODE_HEAD) + 2 * CODE_PAD - 6 if self.is_code else 0.0
         text = math.ceil(self.document.size().height()) + extra
         self.height = fonts.pixels(FOLD) if self.is_fold else text
+        if self.preview is not None:
+            self.beyond, self.has_long_lines = 0, False
+            self.height = self.preview_rect(width).bottom() - self.top + CODE_PAD
         self._for_width = width
 
     def grow(self, block: Block) -> None:

@@ -1,4 +1,4 @@
-"""What can be done with a block of code: its Copy button, the switch that wraps long lines, and its scroll bar."""
+"""What can be done with a block of code: its preview, copying, the switch that wraps long lines, its scroll bar."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class CodeControls(QFrame):
         super().__init__(page.viewport())
         self.setObjectName("code-controls")
         self.view: BlockView | None = None  # the block that it is about; None while it waits for one
-        self.wrap, self.copy = _button(self), _button(self)
+        self.preview, self.wrap, self.copy = _button(self), _button(self), _button(self)
+        self.preview.setText(tr("Preview"))
+        self.preview.setToolTip(tr("Show what it looks like, without scripts, images and network"))
+        self.preview.setCheckable(True)
         self.wrap.setText(tr("Wrap lines"))
         self.wrap.setToolTip(tr("Wrap long lines in all code"))
         self.wrap.setCheckable(True)
@@ -43,7 +46,7 @@ class CodeControls(QFrame):
         self.bar.setSingleStep(_LINE)
         self.bar.setInvertedControls(False)  # as they are at first, the right arrow key scrolls to the left
         self.bar.hide()
-        hbox(self.wrap, self.copy, parent=self, margins=0, spacing=2)
+        hbox(self.preview, self.wrap, self.copy, parent=self, margins=0, spacing=2)
 
     def show_copied(self, done: bool) -> None:
         """Say that the code was copied, or offer it again."""
@@ -53,17 +56,19 @@ class CodeControls(QFrame):
     def part_in_use(self) -> QWidget | None:
         """What of it has the focus."""
         now = QApplication.focusWidget()
-        return now if now is not None and now in (self.wrap, self.copy, self.bar) else None
+        return now if now is not None and now in (self.preview, self.wrap, self.copy, self.bar) else None
 
 
 class CodeBlocks(QObject):
     """Controls for each block of code in sight, as real widgets for keyboard and screen readers.
 
     copied: the BlockView whose code is wanted. wrap_toggled: the BlockView, and whether long lines are to be wrapped.
+    preview_toggled: the BlockView, and whether it is to show what its code looks like.
     """
 
     copied = Signal(object)
     wrap_toggled = Signal(object, bool)
+    preview_toggled = Signal(object, bool)
 
     def __init__(self, page: TranscriptPage) -> None:
         super().__init__(page)
@@ -122,6 +127,7 @@ class CodeBlocks(QObject):
             controls = self._free.pop()
         else:
             controls = CodeControls(self._page)
+            controls.preview.clicked.connect(lambda on, c=controls: self.preview_toggled.emit(c.view, on))
             controls.wrap.clicked.connect(lambda on, c=controls: self.wrap_toggled.emit(c.view, on))
             controls.copy.clicked.connect(lambda _, c=controls: self.copied.emit(c.view))
             controls.bar.valueChanged.connect(lambda value, c=controls: self._scrolled(c, value))
@@ -140,6 +146,8 @@ class CodeBlocks(QObject):
 
     def _fit(self, controls: CodeControls, view: BlockView, at: QPointF, width: float) -> None:
         self._show(controls, controls.copy, view.block.kind == "code")  # not while it is being written
+        self._show(controls, controls.preview, bool(view.preview_kind))
+        controls.preview.setChecked(view.previewed)
         controls.wrap.setChecked(self._page.builder.wraps_code)
         self._show(controls, controls.wrap, view.has_long_lines)  # there is nothing to wrap in others
         controls.adjustSize()
@@ -168,7 +176,7 @@ class CodeBlocks(QObject):
         """Tab goes from the page through the blocks from top to bottom, whichever was made first."""
         before: QWidget = self._page
         for controls in shown:
-            for part in (controls.wrap, controls.copy, controls.bar):
+            for part in (controls.preview, controls.wrap, controls.copy, controls.bar):
                 QWidget.setTabOrder(before, part)
                 before = part
 

@@ -65,7 +65,7 @@ def hit_test(page: TranscriptPage, point: QPointF, exact: bool = True) -> HitRes
     position = max(0, layout_of.hitTest(spot, Qt.HitTestAccuracy.FuzzyHit))
     if local.y() > block.top + block.height:
         position = block.document.characterCount() - 1
-    on_text = layout_of.hitTest(spot, Qt.HitTestAccuracy.ExactHit) >= 0
+    on_text = layout_of.hitTest(spot, Qt.HitTestAccuracy.ExactHit) >= 0 and block.preview is None
     link = layout_of.anchorAt(spot) if inside and on_text else ""
     folds = block.is_fold and fold_rect(block, width).contains(local)
     return HitResult(place=TextPosition(index, number, position), link=link, on_text=on_text and inside, folds=folds)

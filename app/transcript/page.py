@@ -25,6 +25,7 @@ from app.widgets.touch import scroll_by_touch
 
 _MARKER_WIDTH = 3  # pixels
 _MARKER_GAP = 13  # pixels between the marker and the text
+READ_ALOUD = "Ctrl+Shift+L"
 _BELOW = 12  # pixels between the button to the end and the foot of the page
 
 
@@ -325,6 +326,7 @@ class MessageActions(QFrame):
     details = Signal(object)
     files = Signal(object)  # read what is attached
     image = Signal(object, object)  # that is attached: show it large
+    read_aloud = Signal(object)  # or stop reading it
     step = Signal(object, int)
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -332,6 +334,8 @@ class MessageActions(QFrame):
         self.setObjectName("actions")
         self._theme = theme
         self._message: StoredMessage | None = None
+        self.has_voice = False  # to read answers aloud with
+        self.reading = 0  # id of the answer that is being read
         self._row = hbox(parent=self, margins=0, spacing=0)
         self._before = self._add("chevron-left", tr("Previous version"), lambda i: self.step.emit(i, -1))
         self._which = make_label("", self, "muted")
@@ -342,6 +346,7 @@ class MessageActions(QFrame):
         self._continue = self._add("go-on", tr("Continue"), self.continue_answer.emit, "Ctrl+Shift+R")
         self._files = self._add("attach", tr("View attachment"), self.files.emit)
         self._copy = self._add("copy", tr("Copy"), self.copy.emit, "Ctrl+Shift+C")
+        self._read = self._add("speaker", tr("Read aloud"), self.read_aloud.emit, READ_ALOUD)
         self._edit = self._add("edit", tr("Edit"), self.edit.emit)
         self._regenerate = self._add("refresh", tr("Regenerate"), self.regenerate.emit, "Ctrl+R")
         self._add("branch", tr("Branch from here"), self.branch.emit)
@@ -370,12 +375,29 @@ class MessageActions(QFrame):
         self._before.setEnabled(message.version > 1)
         self._after.setEnabled(message.version < message.versions)
         self._which.setText(f"{message.version}/{message.versions}")
+        self._fit_read(message)
         mine = message.role == "user"
         self._edit.set_label(tr("Edit") if mine else tr("Edit answer"))
         self._regenerate.setVisible(message.role == "assistant" or last)
         self._continue.setVisible(message.unfinished and last)
         self.adjustSize()
         self.show()
+
+    def show_reading(self, message_id: int) -> None:
+        """Say of an answer that it is being read aloud; 0: of none."""
+        self.reading = message_id
+        if self._message is not None:
+            self._fit_read(self._message)
+
+    def reads(self, message: StoredMessage) -> bool:
+        """Whether a message can be read aloud."""
+        return self.has_voice and message.role == "assistant" and bool(message.content)
+
+    def _fit_read(self, message: StoredMessage) -> None:
+        reading = message.id == self.reading
+        self._read.setVisible(self.reads(message))
+        self._read.set_icon("stop" if reading else "speaker")
+        self._read.set_label(tr("Stop reading") if reading else tr("Read aloud"), READ_ALOUD)
 
     def show_copied(self, done: bool) -> None:
         """Show a tick instead of the copy icon, or the icon again."""

@@ -121,6 +121,10 @@ def paint_message(
                 painter.fillRect(QRectF(4, view.top - 4, 2, view.height + 9), QColor(palette.border))
             if view.is_code:
                 _code_panel(painter, view, width, palette)
+            if view.preview is not None:
+                painter.fillRect(view.preview_rect(width), QColor("white"))
+                painter.drawImage(view.preview_rect(width), view.preview)
+                continue
             if view.block.kind == "rule":
                 painter.fillRect(QRectF(0, math.floor(view.top + view.height / 2), width, 1), QColor(palette.border))
                 continue

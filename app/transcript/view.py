@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
     QGuiApplication,
+    QImage,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -25,13 +26,13 @@ from app.images.files import ask_and_save, copy_image
 from app.markdown.split import without_thought
 from app.storage.records import Attachment, ScrollPosition, StoredMessage, ToolUse
 from app.theme.theme import Theme
-from app.transcript.blocks import BlockView
+from app.transcript.blocks import CODE_PAD, BlockView
 from app.transcript.code_controls import CodeBlocks
 from app.transcript.details import DetailsPanels
 from app.transcript.item import MessageItem
 from app.transcript.layout import width_in
 from app.transcript.mouse import MouseSelection, hit_test
-from app.transcript.page import TranscriptPage
+from app.transcript.page import READ_ALOUD, TranscriptPage
 from app.transcript.readable import ReadableMessages, spoken
 from app.transcript.steps import StepStrips
 from app.transcript.tools import ToolStrips
@@ -124,6 +125,8 @@ class TranscriptView(TranscriptPage):
         self.code = CodeBlocks(self)
         self.code.copied.connect(self._copy_block)
         self.code.wrap_toggled.connect(self._toggle_wrap)
+        self.code.preview_toggled.connect(self._toggle_preview)
+        self.builder.previews.drawn.connect(self._take_preview)
         self.mouse = MouseSelection(self, self.code)
         self._details = DetailsPanels(self)
         self._details.hidden.connect(self.toggle_details)
@@ -200,6 +203,37 @@ class TranscriptView(TranscriptPage):
     def _toggle_wrap(self, pressed: BlockView, wraps: bool) -> None:
         self.wrap_code(wraps, pressed)
         self.wrap_toggled.emit(wraps)
+
+    # ---- what code looks like ---------------------------------------------------------------------------------
+
+    @Slot(object, bool)
+    def _toggle_preview(self, pressed: BlockView, shown: bool) -> None:
+        """Show what code looks like in its place, once that is drawn, or the code again."""
+        pressed.previewed = shown
+        if not shown:
+            self._show_preview(pressed, False)
+            return
+        width = self.layout_.column - 2 * CODE_PAD
+        block, ratio = pressed.block, self.devicePixelRatioF()
+        self.builder.previews.draw(pressed, pressed.preview_kind, block.text, width, ratio)
+
+    @Slot(object, object)
+    def _take_preview(self, pressed: BlockView, image: QImage) -> None:
+        if not pressed.previewed:
+            return  # not wanted any more
+        if image.isNull():
+            self.failed.emit(tr("Can't show a preview of this code"))
+        pressed.set_preview(None if image.isNull() else image)
+        self._show_preview(pressed, not image.isNull())
+
+    def _show_preview(self, pressed: BlockView, shown: bool) -> None:
+        anchor = self._anchor_of(pressed)
+        pressed.show_preview(shown)
+        index = next((n for n, item in enumerate(self.items) if pressed in (item.views or ())), -1)
+        if index >= 0:
+            self.items[index].moved()
+            self.layout_.touch(index)
+            restore_anchor(self, anchor)
 
     # ---- mouse and keyboard -----------------------------------------------------------------------------------
 
@@ -394,6 +428,11 @@ class TranscriptView(TranscriptPage):
         as_written = menu.addAction(tr("Copy selection as Markdown"), lambda: self.copy(True))
         as_written.setEnabled(not self.selection.empty)
         menu.addAction(tr("Copy"), partial(self.copy_message, message.id))
+        if actions.reads(message) and not item.streaming:
+            words = tr("Stop reading") if actions.reading == message.id else tr("Read aloud")
+            read = menu.addAction(words, partial(actions.read_aloud.emit, message.id))
+            read.setShortcut(QKeySequence(READ_ALOUD))
+            read.setShortcutVisibleInContextMenu(True)
         if message.attachments:
             menu.addAction(tr("View attachment"), partial(actions.files.emit, message.id))
         menu.addSeparator()

@@ -49,6 +49,7 @@ SHORTCUTS = (
     Shortcut(tr_noop("Generation"), tr_noop("Compare answers"), "Ctrl+Shift+K", "compare"),
     Shortcut(tr_noop("Generation"), tr_noop("Edit the last message (when the box is empty)"), "Up"),
     Shortcut(tr_noop("Generation"), tr_noop("Copy the last answer"), "Ctrl+Shift+C", "copy_last"),
+    Shortcut(tr_noop("Generation"), tr_noop("Read the last answer aloud, stop reading"), "Ctrl+Shift+L", "read_last"),
     Shortcut(tr_noop("Generation"), tr_noop("Previous, next message"), "Alt+Up"),
     Shortcut(tr_noop("Generation"), tr_noop("Show or hide thinking"), "Ctrl+T"),
     Shortcut(tr_noop("Generation"), tr_noop("Answer details"), "Ctrl+I"),

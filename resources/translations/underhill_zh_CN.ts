@@ -1221,6 +1221,16 @@
             <translation>{model} 下载失败。{problem}</translation>
         </message>
         <message>
+            <location filename="../../app/controllers/reading_aloud.py"></location>
+            <source>No voice found. Install speech-dispatcher.</source>
+            <translation>未找到语音。安装 speech-dispatcher。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/reading_aloud.py"></location>
+            <source>Can't read aloud: {error}</source>
+            <translation>无法朗读：{error}</translation>
+        </message>
+        <message>
             <location filename="../../app/controllers/server_controller.py"></location>
             <source>Open the settings</source>
             <translation>打开设置</translation>
@@ -4788,6 +4798,16 @@
             </translation>
         </message>
         <message>
+            <location filename="../../app/speech/text.py"></location>
+            <source>Code: {language}</source>
+            <translation>代码：{language}</translation>
+        </message>
+        <message>
+            <location filename="../../app/speech/text.py"></location>
+            <source>Code</source>
+            <translation>代码</translation>
+        </message>
+        <message>
             <location filename="../../app/spelling/menu.py"></location>
             <source>No suggestions</source>
             <translation>没有建议</translation>
@@ -5166,11 +5186,6 @@
             <location filename="../../app/teams/words.py"></location>
             <source>Talk</source>
             <translation>聊天</translation>
-        </message>
-        <message>
-            <location filename="../../app/teams/words.py"></location>
-            <source>Code</source>
-            <translation>代码</translation>
         </message>
         <message>
             <location filename="../../app/teams/words.py"></location>
@@ -5596,6 +5611,16 @@
         </message>
         <message>
             <location filename="../../app/transcript/code_controls.py"></location>
+            <source>Preview</source>
+            <translation>预览</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/code_controls.py"></location>
+            <source>Show what it looks like, without scripts, images and network</source>
+            <translation>显示效果（无脚本、图片和网络）</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/code_controls.py"></location>
             <source>Wrap lines</source>
             <translation>自动换行</translation>
         </message>
@@ -5870,6 +5895,11 @@
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
+            <source>Read aloud</source>
+            <translation>朗读</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
             <source>Regenerate</source>
             <translation>重新生成</translation>
         </message>
@@ -5892,6 +5922,11 @@
             <location filename="../../app/transcript/page.py"></location>
             <source>Edit answer</source>
             <translation>编辑回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Stop reading</source>
+            <translation>停止朗读</translation>
         </message>
         <message>
             <location filename="../../app/transcript/page.py"></location>
@@ -6051,6 +6086,11 @@
         </message>
         <message>
             <location filename="../../app/transcript/view.py"></location>
+            <source>Can't show a preview of this code</source>
+            <translation>无法预览此代码</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
             <source>View image</source>
             <translation>查看图片</translation>
         </message>
@@ -6133,6 +6173,11 @@
             <location filename="../../app/widgets/keyboard.py"></location>
             <source>Copy the last answer</source>
             <translation>复制上一个回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/keyboard.py"></location>
+            <source>Read the last answer aloud, stop reading</source>
+            <translation>朗读最后一个回答、停止朗读</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>

@@ -38,6 +38,7 @@ from app.platform import notifications
 from app.platform.logs import AppPaths
 from app.platform.main_thread import MainThreadQueue
 from app.sidebar import sidebar
+from app.speech import voice
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
@@ -103,6 +104,12 @@ def empty_desk(request: pytest.FixtureRequest) -> None:
 def nobodys_desk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Notifications of tests are shown to nobody."""
     monkeypatch.delenv(notifications.BUS, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def nobodys_ears(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests are silent, wherever they run."""
+    monkeypatch.setattr(voice, "speech_program", lambda: "")
 
 
 @pytest.fixture(autouse=True)

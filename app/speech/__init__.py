@@ -1,0 +1,1 @@
+"""Reads answers aloud: their text without marks, and the voice of the system."""
