@@ -18,8 +18,8 @@ from typing import IO, Any
 from engine.limits import NOTE_BYTES
 
 READ_AT_ONCE = 1 << 20  # bytes
-# Not to wait for a pipe's other end, not to be given a terminal, and no newline changes on Windows.
 SETTLED = 2.0  # seconds: no file system gives two times further apart the same value (FAT keeps even seconds)
+# Not to wait for a pipe's other end, not to be given a terminal, and no newline changes on Windows.
 _CAREFULLY = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
 
