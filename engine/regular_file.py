@@ -1,4 +1,7 @@
-"""Opens files that others name: only regular ones, only so many bytes, and never waiting for what is no file."""
+"""Opens files that others name: only regular ones, only so many bytes, and never waiting for what is no file.
+
+And tells whether one is still what was read of it (`mark_of`).
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,15 @@ import io
 import json
 import os
 import stat
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from engine.limits import NOTE_BYTES
 
 READ_AT_ONCE = 1 << 20  # bytes
+SETTLED = 2.0  # seconds: no file system gives two times further apart the same value (FAT keeps even seconds)
 # Not to wait for a pipe's other end, not to be given a terminal, and no newline changes on Windows.
 _CAREFULLY = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
@@ -23,6 +29,29 @@ class NotAFile(OSError):
 
 class FileTooLarge(OSError):
     """More bytes than are taken: by what the system says of the file, or found while reading it."""
+
+
+@dataclass(frozen=True)
+class FileMark:
+    """What tells a file from what it was, or from another in its place. Times in ns; changed: on Windows, when made."""
+
+    device: int
+    inode: int
+    nbytes: int
+    modified: int
+    changed: int
+
+
+def mark_of(path: str | os.PathLike[str]) -> FileMark | None:
+    """To be taken before the file is read, and held against a later one to learn whether it is as it was.
+
+    None where nothing may be kept of it: it was written just now, and could be again with no mark of that. Raises
+    OSError.
+    """
+    found = os.stat(path)
+    if abs(time.time() - found.st_mtime) < SETTLED:
+        return None
+    return FileMark(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def open_regular(path: str | os.PathLike[str], max_bytes: int | None = None) -> io.BufferedReader:

@@ -23,14 +23,13 @@ from engine.library.speed_record import planned
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM, Fit, fit
 from engine.planning.plan import Plan
+from engine.regular_file import FileMark, mark_of
 from engine.store import manifest as manifests
 from engine.store.reader import Store
 
 TOPS = (8, 4)  # bits that a model could be stored with, in the order in which they are preferred
 
-Known = dict[
-    tuple[str, int], tuple[ModelFacts, Path]
-]  # and its largest file; by store and when its manifest was written
+Known = dict[Path, tuple[FileMark, ModelFacts, Path]]  # by store: of its manifest; facts; its largest file
 
 
 class FitEstimates:
@@ -93,11 +92,14 @@ class FitEstimates:
         return ()
 
     def _facts(self, path: Path, card: ModelCard) -> tuple[ModelFacts, Path]:
-        key = str(path), (path / manifests.NAME).stat().st_mtime_ns
-        if key not in self._known:
-            with Store.open(path) as store:
-                self._known[key] = model_facts(store, card, spec_of(store)), largest_file(store)
-        return self._known[key]
+        mark, known = mark_of(path / manifests.NAME), self._known.get(path)
+        if known is not None and known[0] == mark:
+            return known[1:]
+        with Store.open(path) as store:
+            found = model_facts(store, card, spec_of(store)), largest_file(store)
+        if mark is not None:
+            self._known[path] = mark, *found
+        return found
 
     def _machine(self, place: Path) -> Machine:
         if place not in self._machines:

@@ -20,7 +20,7 @@ from engine.hardware.computer import running_low
 from engine.library import damage, folders, lowering, partial_imports, settings_file, store_copy, trash
 from engine.library.entries import MISSING, ModelCard
 from engine.library.folders import location
-from engine.library.home import BUILTIN, COPY, HOME, home
+from engine.library.home import BUILTIN, COPY, HOME, checked_name, home
 from engine.library.listing import card, listing
 from engine.store import manifest as manifests
 from engine.store.journal import PARTIAL
@@ -79,11 +79,13 @@ def prepare(model: str | Path, progress: Report | None = None) -> Path:
         return _builtin(progress)
     path = Path(model)
     if isinstance(model, str) and not any(c in model for c in "/\\") and not path.is_dir() and not is_source(path):
+        if (known := _only(model)) is not None:
+            return known  # damaged, or of an older version: opening it says which
         found = {p.name: p for p in models()}
         if model in found:
             return found[model]
         if (location(model) / manifests.NAME).is_file():
-            return location(model)  # damaged, or of an older version; opening it says which
+            return location(model)
         unusable = next((c for c in listing() if c.name == model), None)
         if unusable is not None:
             kind = Kind.DISK_ERROR if unusable.state == MISSING else Kind.NOT_A_MODEL
@@ -111,7 +113,20 @@ def at_hand(model: str | Path) -> Path | None:
     """As `prepare`, but nothing is made of the built-in model: None where no store of it can be opened."""
     if model != BUILTIN:
         return prepare(model)
-    return next((Path(card.path) for card in cards() if card.name == BUILTIN), None)
+    try:
+        return location(BUILTIN) if card(location(BUILTIN)).usable else None
+    except UnderhillError:
+        return None
+
+
+def _only(name: str) -> Path | None:
+    """The store of this name, where there is one only, without a look at any other; None where that takes one."""
+    with suppress(UnderhillError):
+        here = [
+            folder / name for folder in folders.present() if (folder / checked_name(name) / manifests.NAME).is_file()
+        ]
+        return here[0] if len(here) == 1 else None
+    return None
 
 
 def add(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from engine.library.entries import (
 from engine.library.home import BUILTIN, COPY, RESERVED, home
 from engine.limits import MANIFEST_BYTES, POSITIONS
 from engine.record.layout import ExpertSpec
-from engine.regular_file import read_json
+from engine.regular_file import FileMark, mark_of, read_json
 from engine.store import manifest as manifests
 from engine.store import problems
 from engine.store.journal import PARTIAL
@@ -35,12 +36,31 @@ from engine.store.reader import load_manifest
 from engine.store.writer import is_busy
 from engine.translatable import NO_TEXT, Translatable, joined, msg, translated
 
+MOST_OUTLINES = 256  # stores whose cards are remembered: some kB each
 TOY = 100_000_000  # parameters; below this a model is no use but to try things, and its card says so
 _TOP_K = ("num_experts_per_tok", "moe_topk", "num_experts_per_token", "top_k_experts", "moe_top_k", "moe_k", "top_k")
 
 
-def describe(path: Path, manifest: Manifest) -> ModelCard:
-    """The card of the store at `path`."""
+@dataclass(frozen=True)
+class StoreOutline:
+    """What a manifest says of its store. card: without what changes beside it. files: its data files."""
+
+    card: ModelCard
+    files: tuple[str, ...]
+
+
+_outlines: dict[Path, tuple[FileMark, StoreOutline]] = {}  # of stores that were looked at, the last one last
+_outlines_lock = threading.Lock()  # any thread lists models
+
+
+def describe(path: Path, outline: StoreOutline) -> ModelCard:
+    """The card of the store at `path`, with what may change while its manifest stays as it is. Raises OSError."""
+    nbytes = sum(f.stat().st_size for f in path.iterdir() if f.is_file())
+    return replace(outline.card, disk_bytes=nbytes, calibration=dials.read(path))
+
+
+def outlined(path: Path, manifest: Manifest) -> StoreOutline:
+    """What is known of the store at `path` by its manifest."""
     config = text_config(manifest.config)
     top_k = experts_per_token(config)
     specs = {x.index: max((manifest.specs[r.spec] for r in x.records), key=lambda s: s.top) for x in manifest.layers}
@@ -51,14 +71,14 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
     used = Counter(manifest.specs[r.spec] for x in manifest.layers for r in x.records)
     tiers = next(iter(specs.values())).tiers
     lean = manifest.architecture in FAMILIES
-    return ModelCard(
+    card = ModelCard(
         name=path.name,
         title=title_of(path.name),
         family=manifest.architecture,
         path=str(path),
         parameters=parameters,
         active_parameters=dense + sum(top_k * spec.parameters for spec in specs.values()),
-        disk_bytes=sum(f.stat().st_size for f in path.iterdir() if f.is_file()),
+        disk_bytes=0,
         expert_bytes=sum(n * spec.layout.nbytes for spec, n in used.items()),
         layers=_number(config, "num_hidden_layers") or len(manifest.layers),
         moe_layers=len(manifest.layers),
@@ -69,13 +89,36 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
         backend="lean" if lean else "compatibility",
         note=note_of(path.name, parameters, lean),
         reads_images=sees > 0,
-        calibration=dials.read(path),
         source=manifest.source.repo or manifest.source.path,
         expert_bits=() if manifest.lowering is None else _counted(used),
         lowered_dense="" if manifest.lowering is None else manifest.lowering.dense,
         lowered_kl=None if manifest.lowering is None else manifest.lowering.kl,
         tier_bytes=tuple((tier, _bytes_at(tier, used)) for tier in tiers),
     )
+    return StoreOutline(card, (*(layer.file for layer in manifest.layers), manifest.dense_file))
+
+
+def _outline(path: Path) -> StoreOutline:
+    """Of the store at `path`; its manifest, which may take a tenth of a second, is read where it is not as it was.
+
+    Raises UnderhillError as load_manifest.
+    """
+    try:
+        mark = mark_of(path / manifests.NAME)
+    except OSError:  # load_manifest says what is wrong
+        mark = None
+    with _outlines_lock:
+        known = _outlines.get(path)
+    if known is not None and known[0] == mark:
+        return known[1]
+    outline = outlined(path, load_manifest(path))
+    if mark is not None:
+        with _outlines_lock:
+            _outlines.pop(path, None)
+            _outlines[path] = mark, outline
+            while len(_outlines) > MOST_OUTLINES:
+                del _outlines[next(iter(_outlines))]
+    return outline
 
 
 def experts_per_token(config: Mapping[str, Any]) -> int:
@@ -152,16 +195,16 @@ def card(path: Path) -> ModelCard:
 
     Raises UnderhillError when its manifest is damaged, or a data file is missing or cannot be reached.
     """
-    manifest = load_manifest(path)
+    outline = _outline(path)
     try:
-        for file in (*(x.file for x in manifest.layers), manifest.dense_file):
+        for file in outline.files:
             if not (path / file).is_file():
                 raise UnderhillError(
                     Kind.MISSING_FILE,
                     msg("{file} is missing from {name}.", file=file, name=path.name),
                     msg("Import the model again."),
                 )
-        return describe(path, manifest)
+        return describe(path, outline)
     except OSError as cause:
         raise problems.unreadable(path, cause) from cause
 

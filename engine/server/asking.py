@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -69,15 +70,17 @@ class Asker:
         self._cards: tuple[ModelCard, ...] = ()
         self._teams: tuple[protocol.TeamCard, ...] = ()
         self._listed = -LISTED_FOR
+        self._listing = asyncio.Lock()  # requests that come together wait for one list
 
     async def models(self) -> tuple[ModelCard, ...]:
         """Those of the library that can be opened, the open one first, and behind them the teams."""
-        now = time.monotonic()
-        if now - self._listed >= LISTED_FOR:
-            found: Any = await self.bridge.ask(lambda ident: protocol.ListModels(ident, self.settings))
-            teams: Any = await self.bridge.ask(protocol.ListTeams)
-            self._cards, self._listed = tuple(card for card in found if card.usable), now
-            self._teams = tuple(card for card in teams if card.team is not None)
+        async with self._listing:
+            now = time.monotonic()
+            if now - self._listed >= LISTED_FOR:
+                found: Any = await self.bridge.ask(lambda ident: protocol.ListModels(ident, self.settings))
+                teams: Any = await self.bridge.ask(protocol.ListTeams)
+                self._cards, self._listed = tuple(card for card in found if card.usable), now
+                self._teams = tuple(card for card in teams if card.team is not None)
         whole = (_as_model(card) for card in self._teams if not card.missing)
         return (*sorted(self._cards, key=lambda card: not card.loaded), *whole)
 

@@ -12,7 +12,7 @@ from engine.errors import UnderhillError
 from engine.filesystem import replace_file
 from engine.hardware.fingerprint import fingerprint as computer
 from engine.library import folders, home
-from engine.regular_file import read_json
+from engine.regular_file import FileMark, mark_of, read_json
 from engine.service.memory_split import MemorySplit
 from engine.service.model_profile import ModelProfile
 from engine.service.model_usage import ModelUsage
@@ -37,7 +37,7 @@ class ModelRecords:
         self.profiles: dict[str, ModelProfile] = {}
         self.splits: dict[str, MemorySplit] = {}
         self.noted = 0  # requests since this was made
-        self._keys: dict[tuple[Path, int], str] = {}
+        self._keys: dict[Path, tuple[FileMark, str]] = {}
         self._changed = False
         with suppress(*DAMAGED):
             found = read_json(_path())
@@ -50,10 +50,13 @@ class ModelRecords:
         """The fingerprint of a model of the library or a store; '' where there is none."""
         with suppress(OSError, ValueError, UnderhillError):
             path = model if isinstance(model, Path) else _location(model)
-            mark = path, (path / manifests.NAME).stat().st_mtime_ns
-            if mark not in self._keys:
-                self._keys[mark] = manifests.fingerprint(path)
-            return self._keys[mark]
+            mark, known = mark_of(path / manifests.NAME), self._keys.get(path)
+            if known is not None and known[0] == mark:
+                return known[1]
+            key = manifests.fingerprint(path)
+            if mark is not None:
+                self._keys[path] = mark, key
+            return key
         return ""
 
     def profile(self, key: str) -> ModelProfile:

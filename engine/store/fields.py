@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.regular_file import parse_json
@@ -37,7 +37,7 @@ class Fields:
 
     def integer(self, name: str, low: int = 0, high: int = 2**62) -> int:
         """A whole number from low to high."""
-        return whole(self._take(name), msg("{name} in {where}", name=repr(name), where=self.where), low, high)
+        return whole(self._take(name), lambda: msg("{name} in {where}", name=repr(name), where=self.where), low, high)
 
     def number(self, name: str, low: float = 0.0) -> float:
         """A finite number of at least `low`."""
@@ -91,10 +91,13 @@ class Fields:
         return value
 
 
-def whole(value: Any, what: str, low: int = 0, high: int = 2**62) -> int:
-    """`value` as a whole number from low to high, or UnderhillError(BROKEN_FILE) naming it."""
+def whole(value: Any, what: Callable[[], str], low: int = 0, high: int = 2**62) -> int:
+    """`value` as a whole number from low to high, or UnderhillError(BROKEN_FILE) naming it.
+
+    what: asked where it is none only: a manifest has some of these for each of thousands of experts.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise broken(msg("{what} is not a whole number from {low} to {high}", what=what, low=low, high=high))
+        raise broken(msg("{what} is not a whole number from {low} to {high}", what=what(), low=low, high=high))
     return value
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +196,11 @@ def loads(text: bytes) -> Manifest:
     ):
         if len(set(names)) != len(names):
             raise broken(msg("its manifest names a {what} twice", what=what))
-    _no_overlap(((x.offset, x.nbytes, msg("tensor {name}", name=x.name)) for x in dense), msg("dense weights"))
+    _no_overlap(
+        ((x.offset, x.nbytes, at) for at, x in enumerate(dense)),
+        lambda at: msg("tensor {name}", name=dense[at].name),
+        msg("dense weights"),
+    )
     return Manifest(
         source=_source(Fields(top.mapping("source"), msg("its source"))),
         architecture=top.text("architecture"),
@@ -238,33 +243,36 @@ def _coding(f: Fields) -> Coding:
 
 def _layer(f: Fields, specs: tuple[ExpertSpec, ...]) -> StoredLayer:
     index = f.integer("index", 0, LAYERS)
-    records = tuple(
-        _record(x, specs, msg("expert {e} of layer {index}", e=e, index=index))
-        for e, x in enumerate(f.array("records", EXPERTS))
-    )
+    records = tuple(_record(x, specs, partial(_expert_of, e, index)) for e, x in enumerate(f.array("records", EXPERTS)))
     if not records:
         raise broken(msg("its manifest lists no expert of layer {index}", index=index))
     _no_overlap(
-        ((r.offset, specs[r.spec].layout.nbytes, msg("expert {e}", e=e)) for e, r in enumerate(records)),
+        ((r.offset, specs[r.spec].layout.nbytes, e) for e, r in enumerate(records)),
+        lambda e: msg("expert {e}", e=e),
         msg("layer {index}", index=index),
     )
     return StoredLayer(index, f.file_name("file"), records)
 
 
-def _record(value: Any, specs: tuple[ExpertSpec, ...], where: str) -> Record:
+def _expert_of(expert: int, layer: int) -> str:
+    return msg("expert {e} of layer {index}", e=expert, index=layer)
+
+
+def _record(value: Any, specs: tuple[ExpertSpec, ...], where: Callable[[], str]) -> Record:
+    """where: which expert's, for what is wrong with it."""
     if not isinstance(value, list) or len(value) < 2:
-        raise broken(msg("the entry of {where} is not a list", where=where))
-    spec = whole(value[0], msg("the spec of {where}", where=where), 0, len(specs) - 1)
-    offset = whole(value[1], msg("the offset of {where}", where=where))
-    crcs = tuple(whole(x, msg("a checksum of {where}", where=where), 0, 2**32 - 1) for x in value[2:])
+        raise broken(msg("the entry of {where} is not a list", where=where()))
+    spec = whole(value[0], lambda: msg("the spec of {where}", where=where()), 0, len(specs) - 1)
+    offset = whole(value[1], lambda: msg("the offset of {where}", where=where()))
+    crcs = tuple(whole(x, lambda: msg("a checksum of {where}", where=where()), 0, 2**32 - 1) for x in value[2:])
     if offset % ALIGN or len(crcs) != len(specs[spec].layout.parts):
-        raise broken(msg("the entry of {where} is impossible", where=where))
+        raise broken(msg("the entry of {where} is impossible", where=where()))
     return Record(spec, offset, crcs)
 
 
 def _dense(f: Fields) -> DenseTensor:
     name, dtype = f.text("name"), f.text("dtype")
-    shape = tuple(whole(n, msg("a dimension of {name}", name=name), 0, 2**40) for n in f.array("shape", 16))
+    shape = tuple(whole(n, lambda: msg("a dimension of {name}", name=name), 0, 2**40) for n in f.array("shape", 16))
     try:
         coding = (
             _coding(Fields(found, msg("the coding of {name}", name=name)))
@@ -305,9 +313,12 @@ def _lowering(value: Any) -> Lowering | None:
     return Lowering(f.number("tolerance"), rise, f.number("kl", -1.0), f.integer("tokens"), dense)
 
 
-def _no_overlap(spans: Iterable[tuple[int, int, str]], where: str) -> None:
-    end, before = 0, ""
-    for offset, size, name in sorted(spans):
+def _no_overlap(spans: Iterable[tuple[int, int, int]], named: Callable[[int], str], where: str) -> None:
+    """spans: offset, bytes and number of each; named: what the one of a number is called."""
+    end, before = 0, 0
+    for offset, size, at in sorted(spans):
         if offset < end:
-            raise broken(msg("{before} and {name} overlap in {where}", before=before, name=name, where=where))
-        end, before = offset + size, name
+            raise broken(
+                msg("{before} and {name} overlap in {where}", before=named(before), name=named(at), where=where)
+            )
+        end, before = offset + size, at

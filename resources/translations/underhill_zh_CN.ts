@@ -11276,11 +11276,6 @@
         </message>
         <message>
             <location filename="../../engine/store/manifest.py"></location>
-            <source>expert {e} of layer {index}</source>
-            <translation>第 {index} 层的专家 {e}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/store/manifest.py"></location>
             <source>its manifest lists no expert of layer {index}</source>
             <translation>它的清单没有列出第 {index} 层的专家</translation>
         </message>
@@ -11293,6 +11288,11 @@
             <location filename="../../engine/store/manifest.py"></location>
             <source>layer {index}</source>
             <translation>第 {index} 层</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>expert {e} of layer {index}</source>
+            <translation>第 {index} 层的专家 {e}</translation>
         </message>
         <message>
             <location filename="../../engine/store/manifest.py"></location>

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.convert.importer import import_checkpoint
-from engine.library.listing import card, describe
+from engine.library.listing import card, describe, outlined
 from engine.store import manifest as manifests
 from engine.store.reader import load_manifest
 from tests.attack.case import Case
@@ -73,7 +73,7 @@ def signed(body: Any) -> bytes:
 
 def _read(data: bytes, folder: Path) -> None:
     (folder / manifests.NAME).write_bytes(data)
-    describe(folder, load_manifest(folder))
+    describe(folder, outlined(folder, load_manifest(folder)))
     card(folder)
 
 

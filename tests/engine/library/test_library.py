@@ -18,7 +18,7 @@ from engine.errors import Kind, UnderhillError
 from engine.library import library, listing, settings_file
 from engine.library.entries import ModelCard
 from engine.store.lock import FileLock
-from engine.store.manifest import Manifest, dumps
+from engine.store.manifest import dumps
 from engine.store.reader import Store, load_manifest
 from tests.engine.formats.tiny_checkpoint import contents, write_checkpoint
 from tests.waiting import PROCESS
@@ -95,10 +95,10 @@ def test_a_model_that_vanishes_while_it_is_listed_does_not_hide_the_others(
         library.add(source, name)
     whole = listing.describe
 
-    def removed_meanwhile(path: Path, manifest: Manifest) -> ModelCard:
+    def removed_meanwhile(path: Path, outline: listing.StoreOutline) -> ModelCard:
         if path.name == "a":
             shutil.rmtree(path)
-        return whole(path, manifest)
+        return whole(path, outline)
 
     monkeypatch.setattr(listing, "describe", removed_meanwhile)
     assert names() == ["b"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -202,3 +203,25 @@ def test_a_person_is_answered_before_programs_that_came_earlier(desk: Desk) -> N
         answered(desk, ident)
     order = [event.id for event in desk.events if isinstance(event, Done) and event.id in {*asked, person}]
     assert order.index(person) <= 1
+
+
+def test_going_back_to_a_model_reads_no_other_ones_manifest(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Memory, "demand", Memory.__base__.demand)  # type: ignore[union-attr]
+    for model in MODELS:  # written long ago
+        os.utime(library.location(model) / manifest.NAME, (1e9, 1e9))
+    Memory.nbytes = WHOLE // 3  # of one
+    for model in MODELS:
+        answered(desk, ask(desk, model))
+    read: list[str] = []
+
+    def loads(text: bytes) -> manifest.Manifest:
+        found = parsed(text)
+        read.append(found.source.revision)
+        return found
+
+    parsed = manifest.loads
+    monkeypatch.setattr(manifest, "loads", loads)
+    before = Memory.manager.pool.opened
+    answered(desk, ask(desk, "other"))
+    assert Memory.manager.pool.opened == before + 1
+    assert read == ["other"]
