@@ -38,7 +38,7 @@ _LEFT_OUT = ("image", "feImage", "script", "foreignObject")  # elements of SVG t
 _ADDRESS = re.compile(r"url\(\s*['\"]?\s*(?!['\"#\s])[^)]*\)|@import[^;]*;?", re.IGNORECASE)
 ET.register_namespace("", "http://www.w3.org/2000/svg")
 ET.register_namespace("xlink", _XLINK)  # the prefix that Qt looks for
-_PROCESS = SandboxedFunction("app.markdown.preview:serve", _MEMORY)
+PROCESS = SandboxedFunction("app.markdown.preview:serve", _MEMORY)
 
 
 def preview_kind(language: str, code: str) -> str:
@@ -154,7 +154,7 @@ _kept: list[QGuiApplication] = []
 def sandboxed_preview(kind: str, code: str, width: float, ratio: float) -> QImage:
     """Draw it in the process, and wait; a null image where it cannot be drawn."""
     try:
-        data, scale = _PROCESS.call(kind, code, width, ratio, seconds=_SECONDS)
+        data, scale = PROCESS.call(kind, code, width, ratio, seconds=_SECONDS)
     except SandboxFailure:
         return QImage()
     image = QImage.fromData(QByteArray(base64.b64decode(data)))
@@ -178,6 +178,6 @@ class PreviewRenderer(QObject):
     def close(self) -> None:
         """Take no more work and end the thread, and the process."""
         self._worker.shutdown(wait=False, cancel_futures=True)
-        _PROCESS.cancel()
+        PROCESS.cancel()
         self._worker.shutdown(wait=True)
-        _PROCESS.close()
+        PROCESS.close()

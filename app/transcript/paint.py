@@ -113,25 +113,7 @@ def paint_message(
         _bubble(painter, item, column, palette)
     painter.translate(left, 0)
     for index, view in item.between(clip.top(), clip.bottom()):
-        if view.document is not None:
-            if view.is_fold:
-                _fold(painter, item, view, palette)
-                continue
-            if view.block.thought and not view.is_code:
-                painter.fillRect(QRectF(4, view.top - 4, 2, view.height + 9), QColor(palette.border))
-            if view.is_code:
-                _code_panel(painter, view, width, palette)
-            if view.preview is not None:
-                painter.fillRect(view.preview_rect(width), QColor("white"))
-                painter.drawImage(view.preview_rect(width), view.preview)
-                continue
-            if view.block.kind == "rule":
-                painter.fillRect(QRectF(0, math.floor(view.top + view.height / 2), width, 1), QColor(palette.border))
-                continue
-            if view.is_quote:
-                edge = width - 5 if view.right_to_left else 2.0
-                painter.fillRect(QRectF(edge, view.top - 1, 3, view.height - 4), QColor(palette.accent_soft))
-            _text(painter, view, width, clip, palette, selection, message=number, block=index)
+        _block(painter, item, view, width, clip, palette, selection=selection, message=number, block=index)
     painter.translate(-left, 0)
     foot = item.foot
     for note in reversed(notes.after(item.message)):
@@ -153,6 +135,33 @@ def paint_message(
         if wide:  # half a figure would be none
             line = metrics.elidedText(line, Qt.TextElideMode.ElideRight, space.width()) if item.streaming else ""
         painter.drawText(space, _LEFT, line)
+
+
+def _block(
+    painter: QPainter, item: MessageItem, view: BlockView, width: float, clip: QRectF, palette: Palette,
+    *, selection: Selection, message: int, block: int,
+) -> None:  # fmt: skip
+    """Paint one block of a message, from the left edge of its text on."""
+    if view.document is None:
+        return
+    if view.is_fold:
+        _fold(painter, item, view, palette)
+        return
+    if view.block.thought and not view.is_code:
+        painter.fillRect(QRectF(4, view.top - 4, 2, view.height + 9), QColor(palette.border))
+    if view.is_code:
+        _code_panel(painter, view, width, palette)
+    if view.preview is not None:
+        painter.fillRect(view.preview_rect(width), QColor("white"))
+        painter.drawImage(view.preview_rect(width), view.preview)
+        return
+    if view.block.kind == "rule":
+        painter.fillRect(QRectF(0, math.floor(view.top + view.height / 2), width, 1), QColor(palette.border))
+        return
+    if view.is_quote:
+        edge = width - 5 if view.right_to_left else 2.0
+        painter.fillRect(QRectF(edge, view.top - 1, 3, view.height - 4), QColor(palette.accent_soft))
+    _text(painter, view, width, clip, palette, selection, message=message, block=block)
 
 
 def _versions(painter: QPainter, item: MessageItem, column: float, palette: Palette) -> float:

@@ -154,8 +154,18 @@ def begin_copy(partial: Path, note: CopyNote) -> None:
     there = read(partial)
     if partial.exists() and (there is None or there.manifest != note.manifest):
         filesystem.remove_tree(partial)
-    partial.mkdir(exist_ok=True)
-    replace_file(partial / NOTE, json.dumps(asdict(note)).encode())
+    text = json.dumps(asdict(note)).encode()
+    if partial.exists():
+        replace_file(partial / NOTE, text)
+        return
+    # With its note in one step: a copy without one would be listed as a model that nobody knows where from.
+    fresh = partial.with_name(f".{partial.name}")
+    if fresh.exists():  # of a process that was killed here
+        filesystem.remove_tree(fresh)
+    fresh.mkdir()
+    replace_file(fresh / NOTE, text)
+    filesystem.replace(fresh, partial)
+    sync_directory(partial.parent)
 
 
 def _copy_files(source: Path, partial: Path, manifest: Manifest, report: Report) -> None:

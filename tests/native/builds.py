@@ -41,7 +41,7 @@ def library(compiler: Sequence[str], folder: Path) -> Path:
 
 def run(program: list[str], **environment: str) -> str:
     """What the selftest prints. Raises AssertionError with it when a check failed, or a sanitizer spoke."""
-    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=250, encoding="utf-8")
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=850, encoding="utf-8")
     said = done.stdout + done.stderr
     assert done.returncode == 0, said[-8000:]
     assert "runtime error" not in said, said[-8000:]

@@ -23,6 +23,7 @@ needs_wine = pytest.mark.skipif(bool(wine.missing()), reason=wine.missing())
 
 @needs_compiler
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_the_library_as_it_is_installed(tmp_path: Path) -> None:
     selftest_with_library([COMPILER], library([COMPILER], tmp_path), tmp_path / "selftest")
     run([str(tmp_path / "selftest")])
@@ -50,6 +51,7 @@ def test_another_compiler_draws_the_same_cases(tmp_path: Path) -> None:
 
 @needs_compiler
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_no_byte_is_read_that_is_not_the_kernels_and_nothing_is_undefined(tmp_path: Path) -> None:
     _needs_sanitizer(tmp_path, "address", "undefined")
     selftest_with_sources([COMPILER], tmp_path / "selftest", "address", "undefined")
@@ -58,6 +60,7 @@ def test_no_byte_is_read_that_is_not_the_kernels_and_nothing_is_undefined(tmp_pa
 
 @needs_compiler
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_threads_never_race(tmp_path: Path) -> None:
     _needs_sanitizer(tmp_path, "thread")
     selftest_with_sources([COMPILER], tmp_path / "selftest", "thread")
@@ -72,6 +75,7 @@ def dll(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @needs_wine
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_the_library_for_windows(dll: Path, tmp_path: Path) -> None:
     program = dll.parent / "selftest.exe"
     selftest_with_library([MINGW], dll, program)
@@ -81,6 +85,7 @@ def test_the_library_for_windows(dll: Path, tmp_path: Path) -> None:
 
 @needs_wine
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_what_windows_must_find_and_what_its_stack_must_bear(dll: Path) -> None:
     needed = set(re.findall(r"DLL Name: (\S+)", _objdump("-p", dll)))
     assert needed == {"KERNEL32.dll", "msvcrt.dll"}  # both part of every Windows

@@ -149,4 +149,4 @@ def test_the_process_draws_both_and_survives_what_it_cannot(
         monkeypatch.setattr(preview, "_SECONDS", 20.0)
         assert not sandboxed_preview(SVG, SQUARE, 700, 1).isNull()
     finally:
-        preview._PROCESS.close()
+        preview.PROCESS.close()

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.library import home, library, listing, relocation, store_copy, trash
+from engine.library import folders, home, library, listing, relocation, store_copy, trash
 from engine.store.verify import verify
 from engine.store.writer import store_lock
 from engine.translatable import translated
@@ -353,6 +353,20 @@ def test_killed_at_any_moment_a_move_loses_nothing(
         move("m", other)
     assert contents(other / "m") == whole
     assert [p for p in os.listdir(models) if not p.endswith(".lock")] == []
+
+
+def test_a_copy_that_was_killed_as_it_began_is_not_listed(put: Put, models: Path, other: Path) -> None:
+    """A copy is there only with its note: between the two it has another name, which no list shows."""
+    store = put("m")
+    begun = store_copy.CopyNote(str(store.resolve()), store_copy.file_sha256(store / "manifest.json"), True)
+    (other / ".m.copy").mkdir(parents=True)
+    (other / ".m.copy" / "half").write_bytes(b"a note that was never whole")
+    folders.add(other)
+    assert [card.name for card in listing.listing()] == ["m"]
+    store_copy.begin_copy(other / "m.copy", begun)
+    assert store_copy.read(other / "m.copy") == begun
+    assert [name for name in os.listdir(other) if name.endswith(".copy")] == ["m.copy"]
+    assert [card.name for card in listing.listing()] == ["m"]
 
 
 @pytest.mark.slow
