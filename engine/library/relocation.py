@@ -12,6 +12,7 @@ from engine.formats.opening import is_source
 from engine.library import folders, library, partial_imports, store_copy
 from engine.library.entries import AdoptedModel
 from engine.library.home import BUILTIN, RESERVED, checked_name
+from engine.library.listing import listing
 from engine.store import manifest as manifests
 from engine.translatable import Translatable, msg
 
@@ -65,6 +66,7 @@ def move(name: str, folder: Path | str, report: Report, wanted: Callable[[], Non
             msg("{name} moved to {goal}, but the old copy couldn't be removed.", name=name, goal=goal),
             msg("{sentence} Trying again later.", sentence=error.sentence),
         ) from error
+    listing()  # which remembers it there, for when that folder is out of reach
     return destination
 
 

@@ -28,20 +28,20 @@ UH_DEVICE void uh_gate_up(const uh_layout &layout, const uh_expert *experts, con
     __shared__ float products[N][UH_WARPS * UH_ROWS];
     const uh_expert expert = experts[blockIdx.y];
     const int32_t warp = threadIdx.x / UH_WARP, lane = threadIdx.x % UH_WARP;
-    const int32_t blocks = layout.has_gate ? UH_WARPS / 2 : UH_WARPS, last = expert.first + expert.count;
+    const int32_t blocks = layout.has_gate ? UH_WARPS / 2 : UH_WARPS, last = expert.first_slot + expert.count;
     const int32_t block = blockIdx.x * blocks + warp % blocks;
     if (!expert.planes) {
-        uh_zeros(h + expert.first * h_stride, h_stride, expert.count, blockIdx.x * blocks * UH_ROWS, blocks * UH_ROWS,
+        uh_zeros(h + expert.first_slot * h_stride, h_stride, expert.count, blockIdx.x * blocks * UH_ROWS, blocks * UH_ROWS,
                  layout.intermediate);
         return;
     }
     const uh_product_view view = warp < blocks ? uh_view_of<UH_UP>(layout, expert) : uh_view_of<UH_GATE>(layout, expert);
     x.stored = view.groups * view.group, x.groups = view.groups;
-    for (int32_t at = expert.first; at < last; at += N) {
+    for (int32_t at = expert.first_slot; at < last; at += N) {
         int32_t row[N];
         float y[N] = {}; /* of rows that are not there */
         const int32_t n = uh_rows_of<N>(slots, k, at, last, row);
-        if (at > expert.first) __syncthreads(); /* all have read the products of the slots before */
+        if (at > expert.first_slot) __syncthreads(); /* all have read the products of the slots before */
         if (block * UH_ROWS < layout.intermediate) uh_dots_any<N>(view, block, x, row, n, y);
 #pragma unroll
         for (int t = 0; t < N; t++)
@@ -79,17 +79,17 @@ UH_DEVICE void uh_down(const uh_layout &layout, const uh_expert *experts, const 
     const uh_expert expert = experts[blockIdx.y];
     const int32_t warp = threadIdx.x / UH_WARP, lane = threadIdx.x % UH_WARP, half = lane / UH_ROWS;
     const int32_t block = blockIdx.x * UH_WARPS + warp, index = block * UH_ROWS + lane % UH_ROWS;
-    const int32_t last = expert.first + expert.count;
+    const int32_t last = expert.first_slot + expert.count;
     if (!expert.planes) {
         const int32_t rows = UH_WARPS * UH_ROWS;
-        for (int32_t at = expert.first; at < last; at++)
+        for (int32_t at = expert.first_slot; at < last; at++)
             uh_zeros(out + (int64_t)slots[at] * layout.hidden, 0, 1, blockIdx.x * rows, rows, layout.hidden);
         return;
     }
     if (block * UH_ROWS >= layout.hidden) return;
     const uh_product_view view = uh_view_of<UH_DOWN>(layout, expert);
     x.stored = view.groups * view.group, x.groups = view.groups;
-    for (int32_t at = expert.first; at < last; at += N) {
+    for (int32_t at = expert.first_slot; at < last; at += N) {
         int32_t row[N];
         float y[N];
         const int32_t n = uh_rows_of<N>(slots, 0, at, last, row);

@@ -102,7 +102,7 @@ UH_KERNEL UH_BOUNDED
             const int8_t *codes, const float *scales, const float *sums, float *y, int64_t y_stride) {
     const uh_expert expert = experts[blockIdx.y];
     const int32_t block = blockIdx.x * UH_WARPS + threadIdx.x / UH_WARP;
-    const int32_t first = expert.first + blockIdx.z * UH_TOKENS, last = expert.first + expert.count;
+    const int32_t first = expert.first_slot + blockIdx.z * UH_TOKENS, last = expert.first_slot + expert.count;
     const uh_product_view view = which == UH_GATE ? uh_view_of<UH_GATE>(layout, expert)
                                  : which == UH_UP ? uh_view_of<UH_UP>(layout, expert)
                                                   : uh_view_of<UH_DOWN>(layout, expert);

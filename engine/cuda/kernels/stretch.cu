@@ -8,7 +8,7 @@ UH_KERNEL uh_find(const int64_t *ids, const uh_expert *experts, uh_expert *liste
     const int32_t rank = threadIdx.x;
     if (rank < k) {
         uh_expert own = experts[ids[rank]];
-        own.first = rank, own.count = 1, own.most = 0;
+        own.first_slot = rank, own.count = 1, own.most = 0;
         listed[rank] = own;
     }
     if (rank || *lacking >= 0) return;
