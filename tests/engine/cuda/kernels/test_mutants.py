@@ -194,7 +194,7 @@ MUTANTS = (
     Mutant("vectors.cu", "most = uh_most(most, __shfl_xor_sync(UH_EVERY_LANE, most, apart))", "", "1"),
     Mutant("matrix.cuh", "#define UH_EVERY_LANE 0xffffffffu", "#define UH_EVERY_LANE 0xffffu", "1"),
     Mutant("matrix.cuh", "view.bias && row < view.rows ?", "view.bias ?", "1"),
-    Mutant("experts.cu", "if (at > expert.first) __syncthreads();", "", "4"),
+    Mutant("experts.cu", "if (at > expert.first_slot) __syncthreads();", "", "4"),
     Mutant("experts.cu", "        __syncthreads();\n        const int32_t rows", "        const int32_t rows", "1"),
     Mutant("experts.cu", "        __syncthreads();\n        const int32_t rows", "        const int32_t rows", "exact"),
     Mutant("experts.cu", "if (block * UH_ROWS < layout.intermediate) uh_dots_any", "uh_dots_any", "1"),
