@@ -145,6 +145,10 @@ ENGINE = (
     Setting("t2", "float", None, "Threshold T2",
             "Experts scoring up to T2 run at lower precision; above T2 they are skipped.", "speed", low=0.0, high=1.0,
             optional=True, advanced=True),
+    Setting("cache_aware_routing", "choice", "auto", "Cache-aware routing",
+            "Let an expert in memory stand in for a missing one with a similar score. Never under Exact. Auto: "
+            "where calibration finds the loss small.",
+            "speed", choices=("auto", "on", "off"), advanced=True),
     Setting("tier", "choice", "top", "Expert precision",
             "Bits per weight of experts at full precision.", "speed",
             choices=("top", "8", "4", "2"), names=("As stored", "8-bit", "4-bit", "2-bit"), advanced=True),

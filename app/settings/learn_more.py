@@ -30,6 +30,10 @@ LEARN_MORE: Mapping[str, str] = {
     "t2": _SCORES,
     "tier": tr_noop("Fewer bits need less memory and less reading, but every answer loses some quality."),
     "low": tr_noop("Used by Balanced, Fast and HOBBIT for experts that score between T1 and T2."),
+    "cache_aware_routing": tr_noop(
+        "Saves disk reads where a model has many similar experts. The most important expert of each token is never "
+        "replaced, and one that is replaced again and again is read after all. Measure quality now finds what it costs."
+    ),
     "policy": tr_noop(
         "HOBBIT weighs recency, frequency, precision and distance. LRU and LFU drop what was used longest ago"
         " or least. The other two follow the papers they are named after. Recordings compares all of them on "

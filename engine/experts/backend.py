@@ -75,10 +75,15 @@ class Step:
 
     x: [T, H] float32. ids: [T, K] int64. weights: [T, K] float32. y: [T, H] float32, the answer, written over.
     Raises ValueError unless all are contiguous and in ordinary memory. addresses: of ids, weights, x and y.
-    given: the last token's x [H] once more, for numpy. chosen: all ids once more [T * K], quick to read.
+    given: the last token's x [H] once more, for numpy. chosen: what the router chose [T * K], quick to read. route: of
+    the native op that chose and can weigh others, so that these may stand in for what is missing, and are then found in
+    ids and weights; 0: none do.
     """
 
-    def __init__(self, x: Tensor, ids: Tensor, weights: Tensor, y: Tensor) -> None:
+    def __init__(
+        self, x: Tensor, ids: Tensor, weights: Tensor, y: Tensor, *, chosen: Tensor | None = None, route: int = 0
+    ) -> None:
+        """chosen: int64 [T, K], where what runs may differ from it."""
         # Native code is given bare addresses of these for every layer and checks nothing: what is checked here, once,
         # is all that keeps it from reading beyond them.
         wanted = {"x": torch.float32, "ids": torch.int64, "weights": torch.float32, "y": torch.float32}
@@ -91,7 +96,8 @@ class Step:
             raise ValueError("x and y, and ids and weights, must be of one shape, and all of as many tokens")
         self.x, self.ids, self.weights, self.y = x, ids, weights, y
         (self.tokens, self.hidden), self.k = x.shape, ids.shape[1]
-        self.given, self.chosen = x[-1].numpy(), ids.flatten().numpy().data
+        self.given, self.chosen = x[-1].numpy(), (ids if chosen is None else chosen).flatten().numpy().data
+        self.route = route
         # Taken once for all layers and tokens: the four tensors are kept above, and are never resized.
         self.addresses = (ids.data_ptr(), weights.data_ptr(), x.data_ptr(), y.data_ptr())
 
@@ -121,6 +127,7 @@ class GraphLayers:
                 # Of several tokens, what the first is asked is where all of it begins.
                 layer.ids, layer.weights, layer.x, layer.y = own[1].addresses
                 layer.k = own[1].k
+                layer.route = own[1].route
 
     def run_one(self, at: int, step: GraphStep) -> int:
         """Run this graph alone; returns its number. Raises what NativeKernel.run_graph raises."""

@@ -316,11 +316,15 @@ class ExpertRuntime:
         """Of scores, that decide at which precision an expert runs."""
         return self._thresholds
 
-    def set_thresholds(self, thresholds: Thresholds) -> None:
-        """Change the dial."""
+    def set_thresholds(self, thresholds: Thresholds, substitute: float = 0.0) -> None:
+        """Change the dial, and under any but Exact let experts in memory stand in for missing ones.
+
+        substitute: the score that a router gives the one, at least, as a share of the other's; 0: none stands in. Only
+        of a few tokens at once, whose routing is native. See engine/native/src/substitute.h.
+        """
         self._thresholds = thresholds
         self._upgrader.forget()
-        self.table.set_thresholds(thresholds)
+        self.table.set_thresholds(thresholds, substitute)
 
     def set_tier(self, tier: int | None, capacity: int | None = None) -> None:
         """Change what counts as full precision, and with it, where given, the capacity of the cache.

@@ -68,7 +68,8 @@ class ExpertSnapshot:
     uses: since load, activations: in the current answer; both count (token, expert) pairs, skipped ones too.
     residency: finest tier held (0 none). precision: pairs by what they ran at: '32', '16', '8', '4', '2', 'skipped'.
     read_seconds: summed over reads, which overlap; reads: how many. upgraded: experts that had run coarse and were
-    completed while the disk had nothing else to do. prefetch: None where nothing is read ahead.
+    completed while the disk had nothing else to do. substituted: pairs for which an expert in memory stood in for a
+    missing one. prefetch: None where nothing is read ahead.
     """
 
     layers: tuple[int, ...]
@@ -78,6 +79,7 @@ class ExpertSnapshot:
     reads: int
     read_seconds: float
     upgraded: int
+    substituted: int
     precision: dict[str, int]
     activations: Matrix
     uses: Matrix
@@ -98,6 +100,7 @@ class ExpertTelemetry:
         self.waited = 0.0  # seconds in which the model's thread did nothing, for the want of an expert
         # Arrays, so that native code may add to them: it is given their addresses, and none ever changes its length.
         self.hit_count = array("q", [0])
+        self.substituted = array("q", [0])  # pairs
         self.precision = array("q", [0] * (MOST_TIER + 1))  # pairs by tier; 0: skipped
         self._row = {layer: row for row, layer in enumerate(source.layers)}
         self._uses = [array("q", [0] * source.experts(layer)) for layer in source.layers]
@@ -122,7 +125,8 @@ class ExpertTelemetry:
             self.read_seconds, self.upgraded, self.waited = kept.read_seconds, kept.upgraded, kept.waited
             # In place: native code knows the addresses.
             for mine, theirs in zip(
-                (self.hit_count, self.precision, *self._uses), (kept.hit_count, kept.precision, *kept._uses)
+                (self.hit_count, self.substituted, self.precision, *self._uses),
+                (kept.hit_count, kept.substituted, kept.precision, *kept._uses),
             ):
                 mine[:] = theirs
             for notes, before in zip(self._notes, kept._notes):
@@ -244,6 +248,7 @@ class ExpertTelemetry:
             reads=self.reads,
             read_seconds=self.read_seconds,
             upgraded=self.upgraded,
+            substituted=self.substituted[0],
             precision=self.ran,
             activations=answer,
             uses=uses,

@@ -64,6 +64,7 @@ class GraphLayer(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("ops", "experts", "ids", "weights", "x", "y")),
         ("n_ops", ctypes.c_int32),
         ("k", ctypes.c_int32),
+        ("route", ctypes.c_void_p),
     )
 
 
@@ -85,6 +86,9 @@ class ResidentLayer(ctypes.Structure):
         ("ranks", ctypes.c_void_p),
         ("card", ctypes.c_void_p),
         ("taken", ctypes.c_void_p),
+        ("substitute", ctypes.c_double),
+        ("denied", ctypes.c_void_p),
+        ("substituted", ctypes.c_void_p),
     )
 
 
@@ -158,7 +162,8 @@ class StepArgs:
     """
 
     _GIVEN = struct.Struct("=QQQQQii")  # ids, weights, x, y, out; tokens, k: what changes from call to call
-    _LISTS = struct.Struct("=QQQQQii")
+    _LISTS = struct.Struct("=QQQQQiiQ")  # ...; n, unused; route
+    _N_AT, _ROUTE_AT = _GIVEN.size + 40, _GIVEN.size + 48
 
     def __init__(self) -> None:
         # Native code keeps their addresses, so none ever changes its length.
@@ -168,12 +173,17 @@ class StepArgs:
         self._held = ctypes.create_string_buffer(self._GIVEN.size + self._LISTS.size)
         self.address = ctypes.addressof(self._held)
         lists = (self.experts, self.offsets, self.slots, self.to_fetch, self.high)
-        self._LISTS.pack_into(self._held, self._GIVEN.size, *(own.buffer_info()[0] for own in lists), 0, 0)
-        self._n = ctypes.c_int32.from_address(self.address + self._GIVEN.size + 40)
+        self._LISTS.pack_into(self._held, self._GIVEN.size, *(own.buffer_info()[0] for own in lists), 0, 0, 0)
+        self._n = ctypes.c_int32.from_address(self.address + self._N_AT)
+        self._route = ctypes.c_uint64.from_address(self.address + self._ROUTE_AT)
 
-    def set(self, addresses: tuple[int, int, int, int], tokens: int, k: int, out: int = 0) -> None:
-        """addresses: of ids [tokens, k], weights, x, y, as Step has them. out: of [tokens * k, H], for `moe_some`."""
+    def set(self, addresses: tuple[int, int, int, int], tokens: int, k: int, *, out: int = 0, route: int = 0) -> None:
+        """addresses: of ids [tokens, k], weights, x, y, as Step has them. out: of [tokens * k, H], for `moe_some`.
+
+        route: of the op that chose ids and weights, which change where an expert stands in for another; 0: none does.
+        """
         self._GIVEN.pack_into(self._held, 0, *addresses, out, tokens, k)
+        self._route.value = route
 
     @property
     def n(self) -> int:

@@ -35,13 +35,15 @@ class DialCost:
     """A dial of this model: T1, T2, and what it costs.
 
     worst: were every expert that is used missing from memory. here: with what this computer's cache held then; None
-    where it held everything, or was not measured yet.
+    where it held everything, or was not measured yet. substitute: of cache-aware routing, the least score that may
+    stand in for a missing expert's, as a share of it, with which `here` was measured; 0: none may.
     """
 
     t1: float
     t2: float
     worst: Cost | None = None
     here: Cost | None = None
+    substitute: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +152,10 @@ def _dial(found: dict[str, Any]) -> DialCost:
     t1, t2 = float(found["t1"]), float(found["t2"])
     if not 0 <= t1 <= t2 <= 1:
         raise ValueError("impossible thresholds")
-    return DialCost(t1, t2, _cost(found["worst"]), _cost(found["here"]))
+    substitute = float(found.get("substitute", 0.0))  # calibrations of versions before did not know it
+    if not 0 <= substitute <= 1:
+        raise ValueError("an impossible share")
+    return DialCost(t1, t2, _cost(found["worst"]), _cost(found["here"]), substitute)
 
 
 def _cost(found: dict[str, Any] | None) -> Cost | None:

@@ -14,7 +14,7 @@ from engine.native.build import SOURCES, library_name
 from engine.translatable import Translatable, msg
 
 # Raised with every change of a structure or signature that both sides know; see the comment in load_library.
-ABI = 26  # UH_ABI in underhill_kernels.h
+ABI = 27  # UH_ABI in underhill_kernels.h
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni", "neon")  # as in the C enum, the best last
 NAMES = {
     "portable": msg("plain C"),

@@ -150,6 +150,10 @@ class OpGraph:
         """Where one of the ops lies, for as long as this lives."""
         return self.address + at * _OP.size
 
+    def places(self, kind: OpKind) -> list[int]:
+        """Of the ops of a kind."""
+        return [at for at, op in enumerate(self.ops) if op.kind is kind]
+
     def linears(self) -> list[tuple[int, MatrixView]]:
         """Places and matrices of the ops that multiply with one matrix."""
         return [(at, op.view) for at, op in enumerate(self.ops) if op.kind is OpKind.LINEAR]
@@ -397,6 +401,12 @@ class Routing:
     given: bool = False  # the experts are known, as by a table of tokens, and only weighed
 
 
+def may_substitute(spec: Routing) -> bool:
+    """Whether an expert can stand in for another that was chosen: not where ids are given, nor for sparsemixer, whose
+    weights depend on the order of its choices."""
+    return not spec.given and spec.score != "sparsemixer"
+
+
 def route_room(experts: int) -> int:
     """Floats of `room` in `route`."""
     return 2 * experts
@@ -404,17 +414,22 @@ def route_room(experts: int) -> int:
 
 def route(
     spec: Routing, logits: Tensor, room: Tensor, *, ids: Tensor, weights: Tensor, groups: Tensor,
-    choice_bias: Tensor | None = None, expert_scale: Tensor | None = None,
+    choice_bias: Tensor | None = None, expert_scale: Tensor | None = None, chosen: Tensor | None = None,
 ) -> Op:  # fmt: skip
     """ids [top_k] int64 and weights [top_k] from router logits, which are written over; the first of equals wins.
 
-    groups [top_groups] int64: those of the best experts. Where they are given, ids are read.
+    groups [top_groups] int64: those of the best experts. Where they are given, ids are read. chosen [top_k] int64: the
+    same as ids, and not changed where an expert stands in for another, see may_substitute.
     """
     sized(spec.experts, choice_bias, expert_scale)
-    rows = (
+    rows: tuple[Rows, ...] = (
         rows_of(spec.experts, logits), rows_of(route_room(spec.experts), room), rows_of(spec.top_k, weights),
         rows_of(spec.top_k, ids, torch.int64), rows_of(spec.top_groups, groups, torch.int64),
     )  # fmt: skip
+    if chosen is not None:
+        rows = (*rows, rows_of(spec.top_k, chosen, torch.int64))
+        if not may_substitute(spec):
+            raise ValueError(f"nothing stands in for what {spec} chooses")
     if not 0 < spec.top_k <= spec.experts or spec.experts % spec.groups or spec.top_groups > spec.groups:
         raise ValueError(f"{spec} cannot be")
     return Op(
@@ -426,7 +441,7 @@ def route(
             "normalize_min": spec.normalize_min,
             "scale_or_jitter": spec.jitter if spec.score == "sparsemixer" else spec.scale,
             "logits": logits, "choice_bias": choice_bias, "expert_scale": expert_scale, "room": room, "ids": ids,
-            "weights": weights, "best_groups": groups,
+            "weights": weights, "best_groups": groups, "chosen": chosen,
         },
         rows,
     )  # fmt: skip

@@ -65,7 +65,7 @@ SLOTS = {
     OpKind.ROUTE: _slots(
         "experts top_k score groups top_groups top_two normalize given",
         "masked_score normalize_eps normalize_min scale_or_jitter",
-        "logits choice_bias expert_scale room ids weights best_groups",
+        "logits choice_bias expert_scale room ids weights best_groups chosen",
     ),
     OpKind.EACH: _slots("heads x_step out_step", "", "view x out"),
     OpKind.LATENT: _slots("state heads nope rope rank interleaved", "eps", "queries row scale cosines sines"),

@@ -36,7 +36,7 @@ from engine.planning.speed import SMALL_DENSE
 from engine.session import policy_weights
 from engine.session.predictor_store import LearntTables
 from engine.session.routing_history import RoutingHistory
-from engine.session.thresholds import thresholds_for
+from engine.session.thresholds import substitute_for, thresholds_for
 from engine.store.reader import Store
 from engine.translatable import Translatable, msg
 
@@ -80,7 +80,7 @@ class LoadedModel:
         self.store, self.settings, self.machine = store, dict(settings), machine
         self.card, self.facts, self.plan, self.chat = card, facts, plan, chat
         self.notes: list[Translatable] = []
-        self._for_now: Thresholds | None = None  # those of `under`
+        self._for_now: tuple[Thresholds, float] | None = None  # those of `under`
         shape = RoutingShape(len(store.layers), max(map(store.experts, store.layers)), card.experts_per_token)
         self.tables = LearntTables(store.path, shape, remember=bool(settings["remember_routing"]))
         self.history = RoutingHistory(store.path, store)
@@ -188,11 +188,12 @@ class LoadedModel:
     # ---- precision --------------------------------------------------------------------------------------------
 
     def apply_thresholds(self, thresholds: Thresholds) -> None:
-        """Put T1 and T2 in force; where every expert fits in memory only those set by hand are, since a coarse expert
-        saves nothing there after its first use."""
+        """Put T1 and T2 in force, and what may stand in for missing experts; where every expert fits in memory only
+        those set by hand are, since a coarse expert saves nothing there after its first use."""
         self.thresholds = self._useful(thresholds)
+        self._substitute = substitute_for(self.store.path, self.settings)
         if self._for_now is None:
-            self.runtime.set_thresholds(self.thresholds)
+            self.runtime.set_thresholds(self.thresholds, self._substitute)
 
     def thresholds_under(self, dial: str) -> Thresholds:
         """T1 and T2 that a quality preset has in force here, whichever one is chosen."""
@@ -210,15 +211,18 @@ class LoadedModel:
             self.runtime.reweigh(weights)
 
     @contextmanager
-    def under(self, thresholds: Thresholds) -> Iterator[None]:
-        """Use these thresholds while this lasts, whatever the quality preset says, or is changed to meanwhile."""
-        before, self._for_now = self._for_now, thresholds
-        self.runtime.set_thresholds(thresholds)
+    def under(self, thresholds: Thresholds, substitute: float = 0.0) -> Iterator[None]:
+        """Use these thresholds while this lasts, whatever the quality preset says, or is changed to meanwhile.
+
+        substitute: see ExpertRuntime.set_thresholds.
+        """
+        before, self._for_now = self._for_now, (thresholds, substitute)
+        self.runtime.set_thresholds(thresholds, substitute)
         try:
             yield
         finally:
             self._for_now = before
-            self.runtime.set_thresholds(self.thresholds if before is None else before)
+            self.runtime.set_thresholds(*(before or (self.thresholds, self._substitute)))
 
     def exactly(self) -> AbstractContextManager[None]:
         """Run every expert at full precision while this lasts."""

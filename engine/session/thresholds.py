@@ -13,6 +13,24 @@ from engine.library import dials
 # a model is calibrated; then only the shares of planning.speed.dial_shares count.
 UNCALIBRATED = {"hobbit": Thresholds(0.6, 0.9), "balanced": Thresholds(0.6, 0.9), "fast": Thresholds(0.4, 0.85)}
 
+# What a router has to give an expert in memory at least, as a share of what it gives the missing one for which that
+# stands in, where cache-aware routing is turned on by hand: Balanced replaces half as many experts as Fast.
+BY_HAND = {"hobbit": 0.8, "balanced": 0.8, "fast": 0.5}
+
+
+def substitute_for(store: Path, chosen: Mapping[str, Any]) -> float:
+    """See ExpertRuntime.set_substitution: what these settings ask for; 0: no expert stands in for another.
+
+    Auto: what calibration found to cost no more than the preset may; nothing until then.
+    """
+    dial, wanted = str(chosen["dial"]), chosen["cache_aware_routing"]
+    if dial == "exact" or wanted == "off":
+        return 0.0
+    if wanted == "on":
+        return BY_HAND[dial]
+    found = dials.read(store)
+    return 0.0 if found is None else found.dials[dial].substitute
+
 
 def thresholds_of(store: Path, dial: str) -> Thresholds:
     """T1 and T2 of a quality preset for this model: calibrated, or until then UNCALIBRATED."""

@@ -3596,6 +3596,11 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
+            <source>Saves disk reads where a model has many similar experts. The most important expert of each token is never replaced, and one that is replaced again and again is read after all. Measure quality now finds what it costs.</source>
+            <translation>当模型有许多相似的专家时，可减少磁盘读取。每个词元最重要的专家从不被顶替；一再被顶替的专家最终仍会被读取。“立即测量质量”会测出其代价。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
             <source>HOBBIT weighs recency, frequency, precision and distance. LRU and LFU drop what was used longest ago or least. The other two follow the papers they are named after. Recordings compares all of them on your own chats.</source>
             <translation>HOBBIT 综合考虑时近度、频率、精度和距离。LRU 和 LFU 淘汰最久未用或最少使用的专家。另外两种遵循同名论文。“记录”可在你自己的对话上比较所有策略。</translation>
         </message>
@@ -11896,6 +11901,31 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
+            <source>Cache-aware routing</source>
+            <translation>缓存感知路由</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Let an expert in memory stand in for a missing one with a similar score. Never under Exact. Auto: where calibration finds the loss small.</source>
+            <translation>让内存中的专家顶替得分相近但不在内存中的专家。“精确”下从不使用。“自动”：仅在校准测得损失很小时使用。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Auto</source>
+            <translation>自动</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>On</source>
+            <translation>开</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Off</source>
+            <translation>关</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
             <source>Expert precision</source>
             <translation>专家精度</translation>
         </message>
@@ -12046,16 +12076,6 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Auto</source>
-            <translation>自动</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Off</source>
-            <translation>关</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
             <source>Predictor</source>
             <translation>预测器</translation>
         </message>
@@ -12173,11 +12193,6 @@
             <location filename="../../engine/settings.py"></location>
             <source>Bypass the system's file cache when reading experts.</source>
             <translation>读取专家时绕过系统文件缓存。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>On</source>
-            <translation>开</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>

@@ -1,12 +1,15 @@
 """What shares of full, coarse and skipped experts cost and save on the built-in model: the table behind the dials.
 
-    python -m tests.benchmarks.dials [--shares 30/45,20/60] [--bits 8,4] [--caches 0.5,0.25] [--tokens 12000] [--json]
+    python -m tests.benchmarks.dials [--shares 30/45,20/60] [--bits 8,4] [--caches 0.5,0.25] [--tokens 12000]
+        [--substitute 0.8,0.5] [--json]
 
 Without --shares the rows are the dials. Shares are in percent of all uses, full and coarse, as far as every token's
 first expert, which is always full, allows. `perplexity` (its rise) and `kl` are against the same model with all experts
 at the same full precision, on held-out chats: first were every expert missing, then token by token with so much in
 memory. `reads` is how many times fewer bytes are read than under Exact, replayed (HOBBIT's policy, 2 of 4 bits, nothing
 read ahead) on the built-in model's routing and on uniform routing, 8 of 128 experts, in caches of 40 and 20 %.
+`--substitute` adds what cache-aware routing with these shares does: its KL, how many experts a token has replaced, and
+what it reads (`read`, bytes a token, beside the same without).
 """
 
 from __future__ import annotations
@@ -79,30 +82,36 @@ class Judge:
                 self.session.context.run_through(ids)
         return recorder.scores
 
-    def cost(self, cut: Thresholds) -> dict[str, Any]:
-        """Of these thresholds."""
+    def cost(self, cut: Thresholds, substitute: float = 0.0) -> dict[str, Any]:
+        """Of these thresholds, with so much cache-aware routing."""
         session, found = self.session, Sums()
         if not self._exact:
             with session.exactly():
                 self._exact = [session.logits(ids, one_by_one=False) for ids in self._windows]
-        before = session.counters().precision
+        before = session.counters()
         session.runtime.as_if_missing = self._as_if_missing
-        with session.under(cut):
+        with session.under(cut, substitute):
             for ids, reference in zip(self._windows, self._exact):
                 found = found.plus(compared(ids, reference, session.logits(ids, one_by_one=not self._as_if_missing)))
         session.runtime.as_if_missing = False
-        uses = {tier: n - before.get(tier, 0) for tier, n in session.counters().precision.items()}
+        now, tokens = session.counters(), sum(map(len, self._windows))
+        uses = {tier: n - before.precision.get(tier, 0) for tier, n in now.precision.items()}
         return {
             "cache": self._cache,
             "tokens": found.tokens,
             "perplexity": math.expm1((found.nll - found.exact_nll) / found.tokens),
             "kl": found.divergence / found.tokens,
+            "substitute": substitute,
+            "replaced": round((now.substituted - before.substituted) / tokens, 2),
+            "read": (now.bytes_read - before.bytes_read) // tokens,
             "uses": {tier: round(n / sum(uses.values()), 3) for tier, n in uses.items() if n},
         }
 
 
-def measure(shares: Mapping[str, Share], bits: Sequence[int], caches: Sequence[float], tokens: int) -> Any:
-    """All rows. shares: by name."""
+def measure(
+    shares: Mapping[str, Share], bits: Sequence[int], caches: Sequence[float], tokens: int, substitutes: Sequence[float]
+) -> Any:
+    """All rows. shares: by name. substitutes: of cache-aware routing."""
     rows: list[dict[str, Any]] = [{"name": name, "costs": {}} for name in shares]
     for tier in bits:
         cuts: list[Thresholds] = []
@@ -115,6 +124,8 @@ def measure(shares: Mapping[str, Share], bits: Sequence[int], caches: Sequence[f
                     cuts = [from_scores(scores, *share(k)) for share in shares.values()]
                 for row, cut in zip(rows, cuts):
                     row["costs"].setdefault(tier, []).append(judge.cost(cut))
+                    for least in () if cache is None else substitutes:
+                        row.setdefault("substituted", {}).setdefault(tier, []).append(judge.cost(cut, least))
     traces = {"builtin": builtin("eval", REPLAYED[0]), "uniform": uniform(REPLAYED[1])}
     for row in rows:
         row["reads"] = {name: saved(trace, shares[row["name"]]) for name, trace in traces.items()}
@@ -134,12 +145,13 @@ def main() -> None:
     parser.add_argument("--bits", type=several(int), default="8,4", help="of full precision")
     parser.add_argument("--caches", type=several(float), default="0.5,0.25", help="shares of the experts in memory")
     parser.add_argument("--tokens", type=int, default=12_000)
+    parser.add_argument("--substitute", type=several(float), default="", help="shares of cache-aware routing to try")
     args = parser.parse_args()
     with own_home():
         shares: dict[str, Share] = {}
         for name in args.shares:
             shares[name] = partial(dial_shares, name) if name in DIALS else _fixed(*name.split("/"))
-        found = measure(shares, args.bits, args.caches, args.tokens)
+        found = measure(shares, args.bits, args.caches, args.tokens, args.substitute)
     emit(found, args.json)
 
 

@@ -62,6 +62,9 @@ class LayerTable:
         self.card, self.taken = (ctypes.c_uint8 * n)(), (ctypes.c_uint8 * n)()
         self.native.card, self.native.taken = ctypes.addressof(self.card), ctypes.addressof(self.taken)
         self.native.ranks = ctypes.addressof(self._ranks)
+        self._denied = (ctypes.c_double * n)()
+        self.native.denied = ctypes.addressof(self._denied)
+        self.native.substituted = telemetry.substituted.buffer_info()[0]
         # By planes held: the index of `precision` that native code adds to when an expert runs with so many; four, as
         # UH_PLANES is 3.
         self.native.tiers[:] = (0, *spec.tiers, 0, 0)[:4]
@@ -85,9 +88,10 @@ class LayerTable:
             at = step.addresses[1] + token * step.k * step.weights.element_size()
             learn_ranks(self.native.ranks, at, step.k, self.native.t1, self.native.t2)
 
-    def set_thresholds(self, thresholds: Thresholds) -> None:
-        """Change the dial: what was learnt of ranks says nothing any more."""
+    def set_thresholds(self, thresholds: Thresholds, substitute: float) -> None:
+        """Change the dial: what was learnt of ranks says nothing any more. See ExpertRuntime.set_thresholds."""
         self.native.t1, self.native.t2, self._ranks.n = thresholds.t1, thresholds.t2, 0
+        self.native.substitute = substitute
 
 
 class ResidentTable:
@@ -107,11 +111,11 @@ class ResidentTable:
         for index, layer in self.layers.items():
             layer.native.policy, layer.native.row = cache.notes, cache.base(index) // cache.width
 
-    def set_thresholds(self, thresholds: Thresholds) -> None:
-        """Change the dial."""
+    def set_thresholds(self, thresholds: Thresholds, substitute: float = 0.0) -> None:
+        """Change the dial: see ExpertRuntime.set_thresholds."""
         with self._cache.lock:  # or a layer would run under the old t1 and the new t2
             for layer in self.layers.values():
-                layer.set_thresholds(thresholds)
+                layer.set_thresholds(thresholds, substitute)
 
     def set_tiers(self, tiers: Mapping[int, Sequence[tuple[int, int, int]]]) -> None:
         """Change what counts as full and as coarse. tiers: by layer, expert and RequestedPrecision."""

@@ -110,6 +110,8 @@ class DecodeExecutor:
         card = self.card if self.card is not None and self.card.alive else None
         if step.tokens > 1 and (card is not None or self._is_sweep(experts)):
             return False  # of several tokens the long way gives the card its share
+        # From here on others may stand in for what is missing; the long way takes what the router chose.
+        self._args.set(step.addresses, step.tokens, step.k, route=step.route)
         # First of all: the card computes while everything else is looked up, read and computed here.
         if card is None:
             return self._step(experts, step, None)
@@ -222,7 +224,7 @@ class DecodeExecutor:
             with torch.inference_mode(False):  # or it could not be written to outside of that
                 self._out = torch.empty(needed)
         # `_out` may just have been replaced by a longer one, so its address is taken anew.
-        self._args.set(step.addresses, step.tokens, step.k, self._out.data_ptr())
+        self._args.set(step.addresses, step.tokens, step.k, out=self._out.data_ptr(), route=step.route)
 
     def _compute_and_wait(self, experts: LayerTable, n: int, ends: tuple[int, int, int] | None) -> int:
         """Compute the experts at the first n indices, all pinned, then wait for reads to end; returns how many have.

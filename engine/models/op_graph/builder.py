@@ -19,7 +19,7 @@ from engine.models.layers.rope import rope_frequencies
 from engine.models.spec import RopeSpec
 from engine.native import mixer_ops, op_graph
 from engine.native.library import MatrixView
-from engine.native.op_graph import MOST_ROWS, Op, OpGraph
+from engine.native.op_graph import MOST_ROWS, Op, OpGraph, OpKind
 
 LINE = 16  # floats of a cache line: whatever is written by turns starts on its own
 
@@ -147,10 +147,20 @@ class GraphBuilder:
         known = self.rope_caches.setdefault(spec, RopeCache(spec))
         return known.cosines, known.sines
 
-    def ask_experts(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor, y: Tensor) -> None:
-        """Here the experts of a layer are asked; what follows finds their answer in y."""
-        steps = tuple(Step(x[:n], ids[:n], weights[:n], y[:n]) for n in range(1, MOST_ROWS + 1))
-        self.segments.append(Segment(self.end(), layer, steps))
+    def ask_experts(
+        self, layer: int, x: Tensor, ids: Tensor, weights: Tensor, y: Tensor, chosen: Tensor | None = None
+    ) -> None:
+        """Here the experts of a layer are asked; what follows finds their answer in y.
+
+        chosen: the router's own ids, where others may stand in for these.
+        """
+        graph = self.end()
+        route = 0 if chosen is None else graph.address_of(max(graph.places(OpKind.ROUTE)))
+        own = ids if chosen is None else chosen
+        steps = tuple(
+            Step(x[:n], ids[:n], weights[:n], y[:n], chosen=own[:n], route=route) for n in range(1, MOST_ROWS + 1)
+        )
+        self.segments.append(Segment(graph, layer, steps))
 
     def end(self) -> OpGraph:
         """The ops since the last experts, or since the last call."""

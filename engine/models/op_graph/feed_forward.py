@@ -74,9 +74,9 @@ def _moe(to: GraphBuilder, moe: MoeBlock, h: Tensor) -> Tensor:
     assert moe.router is not None
     if moe.weigh_input or moe.passes or moe.latent is not None:
         raise UnsupportedOp(msg("experts whose input is weighed, narrowed or passed on have no native ops"))
-    weights, ids = _route(to, moe.router, h)
+    weights, ids, chosen = _route(to, moe.router, h)
     y = to.floats("y", to.hidden)
-    to.ask_experts(moe.layer, h, ids, weights, y)
+    to.ask_experts(moe.layer, h, ids, weights, y, chosen)
     if moe.shared is not None:
         shared = _mlp(to, moe.shared, h, "shared")
         if moe.shared_gate is not None:
@@ -85,18 +85,19 @@ def _moe(to: GraphBuilder, moe: MoeBlock, h: Tensor) -> Tensor:
     return y
 
 
-def _route(to: GraphBuilder, router: Router, h: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights and ids [rows, K]."""
-    spec = router.spec
+def _route(to: GraphBuilder, router: Router, h: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Weights and ids [rows, K], and the ids once more if experts may stand in for them."""
+    spec, how = router.spec, routing(router.spec)
     if spec.input_norm_eps is not None:
         h = to.norm(Norm("rms", to.hidden, spec.input_norm_eps, router.input_scale), to.x, "routed")
     logits = to.product(to.exact_view(router.held, router.bias), h, "router")
     ids, groups = to.whole_numbers("ids", spec.top_k), to.whole_numbers("groups", spec.top_groups)
     weights = to.floats("weights", spec.top_k)
+    chosen = to.whole_numbers("chosen", spec.top_k) if op_graph.may_substitute(how) else None
     room = to.floats("routing", op_graph.route_room(spec.experts))
     to.add(
         op_graph.route(
-            routing(spec),
+            how,
             logits,
             room,
             ids=ids,
@@ -104,6 +105,7 @@ def _route(to: GraphBuilder, router: Router, h: Tensor) -> tuple[Tensor, Tensor]
             groups=groups,
             choice_bias=router.choice_bias,
             expert_scale=router.expert_scale,
+            chosen=chosen,
         )
     )
-    return weights, ids
+    return weights, ids, chosen

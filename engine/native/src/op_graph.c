@@ -142,11 +142,19 @@ void uh_keep_of(const uh_context *context, const uh_op *ops, int32_t n, const uh
         if (functions[ops[i].kind].keep) functions[ops[i].kind].keep(ops + i, row);
 }
 
+/* A card that routed leaves no scores here, without which nothing can stand in for what it chose. */
+static void mark_scores_missing(const uh_op *op) {
+    if (op->kind != UH_OP_ROUTE || !op->p[UH_ROUTE_CHOSEN]) return;
+    memcpy(op->p[UH_ROUTE_CHOSEN], op->p[UH_ROUTE_IDS], (size_t)op->n[UH_ROUTE_TOP_K] * sizeof(int64_t));
+    *(float *)op->p[UH_ROUTE_ROOM] = NAN;
+}
+
 /* Whether a card computed the ops that begin with this one. */
 static int ran_on_card(const uh_context *context, const uh_op *op, const uh_step *step) {
     const uh_card_run *run = op->p[UH_CARD_RUN];
     if (!run || step->first || step->end != 1 || !uh_card_run_ops(run, step->row->position)) return 0;
     uh_keep_of(context, op, run->ops, step->row);
+    for (int32_t i = 0; i < run->ops; i++) mark_scores_missing(op + i);
     return 1;
 }
 
@@ -163,6 +171,12 @@ int uh_run_graph(uh_context *context, const uh_op *ops, int32_t n, const uh_step
         else if (how->rows(context, &ops[i], step)) return -1;
     }
     return 0;
+}
+
+void uh_reweigh(const uh_op *route, int32_t row) {
+    uh_op own = own_op(route, row);
+    own.n[UH_ROUTE_GIVEN] = UH_GIVEN_SCORED;
+    uh_ops_portable[UH_OP_ROUTE].row(&own, NULL);
 }
 
 int uh_route(int isa, const uh_op *op, int32_t tokens) {

@@ -35,6 +35,17 @@ enum {
     UH_OP_KINDS
 };
 
+/* How a router's logits become scores; and what UH_ROUTE_GIVEN says: whether the experts are known and only to be weighed, or
+ * that the scores are there as well. */
+enum {
+    UH_SCORE_SOFTMAX,
+    UH_SCORE_TOPK_SOFTMAX, /* the scores are the logits */
+    UH_SCORE_SIGMOID,
+    UH_SCORE_SPARSEMIXER,
+    UH_SCORE_SQRT_SOFTPLUS
+};
+enum { UH_NOT_GIVEN, UH_GIVEN, UH_GIVEN_SCORED };
+
 struct uh_op {
     int32_t kind;
     /* Numbers, factors and addresses of the kind: see op_slots.h. */
@@ -82,6 +93,8 @@ typedef struct {
 } uh_op_function;
 
 /* What is left to do here for ops that a card computed for a row: what their sequence keeps is written. */
+/* Weighs the experts that a row's ids name now by the scores of its routing, which has run. */
+void uh_reweigh(const uh_op *route, int32_t row);
 void uh_keep_of(const uh_context *context, const uh_op *ops, int32_t n, const uh_row *row);
 
 extern const uh_op_function uh_ops_portable[UH_OP_KINDS];

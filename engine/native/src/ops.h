@@ -127,7 +127,6 @@ UH_TARGET static void run_heads(const uh_op *op, const uh_row *row) {
 
 /* ---- routing ------------------------------------------------------------------------------------------------------ */
 
-enum { SCORE_SOFTMAX, SCORE_TOPK_SOFTMAX, SCORE_SIGMOID, SCORE_SPARSEMIXER, SCORE_SQRT_SOFTPLUS };
 
 UH_TARGET static void softmax(float *x, int32_t n) {
     float best = -INFINITY, sum = 0.0f;
@@ -205,11 +204,11 @@ UH_TARGET static void sparsemixer(const float *logits, int32_t n, float jitter, 
     }
 }
 
-/* Scores by which experts are chosen and weighed; those of SCORE_TOPK_SOFTMAX are the logits. */
+/* Scores by which experts are chosen and weighed; those of UH_SCORE_TOPK_SOFTMAX are the logits. */
 UH_TARGET static void score_experts(float *logits, int32_t experts, int32_t score) {
-    if (score == SCORE_SOFTMAX) softmax(logits, experts);
-    for (int32_t i = 0; score == SCORE_SIGMOID && i < experts; i++) logits[i] = uh_sigmoid(logits[i]);
-    for (int32_t i = 0; score == SCORE_SQRT_SOFTPLUS && i < experts; i++) logits[i] = sqrtf(uh_softplus(logits[i]));
+    if (score == UH_SCORE_SOFTMAX) softmax(logits, experts);
+    for (int32_t i = 0; score == UH_SCORE_SIGMOID && i < experts; i++) logits[i] = uh_sigmoid(logits[i]);
+    for (int32_t i = 0; score == UH_SCORE_SQRT_SOFTPLUS && i < experts; i++) logits[i] = sqrtf(uh_softplus(logits[i]));
 }
 
 UH_TARGET static void run_route(const uh_op *op, const uh_row *row) {
@@ -217,17 +216,20 @@ UH_TARGET static void run_route(const uh_op *op, const uh_row *row) {
     const int32_t normalize = op->n[UH_ROUTE_NORMALIZE], given = op->n[UH_ROUTE_GIVEN];
     float *scores = op->p[UH_ROUTE_LOGITS], *choice = op->p[UH_ROUTE_ROOM], *weights = op->p[UH_ROUTE_WEIGHTS];
     const float *bias = op->p[UH_ROUTE_CHOICE_BIAS], *expert_scale = op->p[UH_ROUTE_EXPERT_SCALE];
-    int64_t *ids = op->p[UH_ROUTE_IDS], *groups = op->p[UH_ROUTE_BEST_GROUPS];
+    int64_t *ids = op->p[UH_ROUTE_IDS], *groups = op->p[UH_ROUTE_BEST_GROUPS], *chosen = op->p[UH_ROUTE_CHOSEN];
     (void)row;
-    if (score == SCORE_SPARSEMIXER) {
+    if (score == UH_SCORE_SPARSEMIXER) {
         sparsemixer(scores, experts, op->f[UH_ROUTE_SCALE_OR_JITTER], choice, ids, weights);
     } else {
-        score_experts(scores, experts, score);
-        for (int32_t i = 0; i < experts; i++) choice[i] = bias ? scores[i] + bias[i] : scores[i];
-        if (!given && op->n[UH_ROUTE_GROUPS] > 1) keep_best_groups(choice, experts, op, choice + experts, groups);
-        if (!given) take_top(choice, experts, top_k, ids);
+        if (given != UH_GIVEN_SCORED) score_experts(scores, experts, score);
+        if (given == UH_NOT_GIVEN) {
+            for (int32_t i = 0; i < experts; i++) choice[i] = bias ? scores[i] + bias[i] : scores[i];
+            if (op->n[UH_ROUTE_GROUPS] > 1) keep_best_groups(choice, experts, op, choice + experts, groups);
+            take_top(choice, experts, top_k, ids);
+            if (chosen) memcpy(chosen, ids, (size_t)top_k * sizeof *ids);
+        }
         for (int32_t k = 0; k < top_k; k++) weights[k] = scores[ids[k]];
-        if (score == SCORE_TOPK_SOFTMAX) softmax(weights, top_k);
+        if (score == UH_SCORE_TOPK_SOFTMAX) softmax(weights, top_k);
         if (normalize) {
             float total = 0.0f;
             for (int32_t k = 0; k < top_k; k++) total += weights[k];

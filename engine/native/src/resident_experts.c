@@ -5,6 +5,7 @@
 #include "context.h"
 #include "hobbit.h"
 #include "op_graph.h"
+#include "substitute.h"
 #include "threads.h"
 
 /* An expert and a slot that chose it, in the order of the experts. */
@@ -61,11 +62,18 @@ static int decide_precision(const uh_resident_layer *layer, const uh_step_args *
     return 1;
 }
 
+/* Whether others may stand in for what is missing. */
+static int substitutes(const uh_resident_layer *layer, const uh_step_args *a) {
+    return layer->t1 < 1.0 && layer->substitute > 0.0 && a->route;
+}
+
 int uh_look_up(const uh_resident_layer *layer, uh_step_args *a) {
     const int exact = layer->t1 >= 1.0;
     int32_t decided[UH_MOST_ASKED];
     int missing = 0;
-    if (a->k > UH_MOST_CHOSEN || a->tokens > UH_MOST_ROWS || !list_experts(layer, a)) return UH_NOT_DECIDED;
+    if (a->k > UH_MOST_CHOSEN || a->tokens > UH_MOST_ROWS) return UH_NOT_DECIDED;
+    if (substitutes(layer, a)) uh_substitute(layer, a);
+    if (!list_experts(layer, a)) return UH_NOT_DECIDED;
     if (!exact && !decide_precision(layer, a, decided)) return UH_NOT_DECIDED;
     for (int32_t i = 0; i < a->n; i++) {
         const uh_expert *expert = layer->experts + a->experts[i];
@@ -165,6 +173,7 @@ static int some_taken(const uh_step_args *a) {
 /* Count a listed step, and tell whoever learns from it. Returns the hits. */
 static int32_t note_step(const uh_resident_layer *layer, const uh_step_args *a) {
     const int32_t hits = record_lookup(layer, a);
+    if (substitutes(layer, a)) uh_note_substitutes(layer, a);
     if (layer->policy) uh_hobbit_visit(layer->policy, layer, a);
     for (int32_t t = 0; layer->ranks && layer->t1 < 1.0 && t < a->tokens; t++)
         uh_ranks_learn(layer->ranks, a->weights + t * a->k, a->k, layer->t1, layer->t2);
@@ -197,6 +206,7 @@ int32_t uh_run_layers(uh_context *context, const uh_graph_layer *layers, int32_t
         asked->y = own->y;
         asked->tokens = step->end;
         asked->k = own->k;
+        asked->route = own->route;
         if (uh_look_up(own->experts, asked) || some_taken(asked)) return at;
         if (run_resident(context, own->experts, asked, note_step(own->experts, asked)) < 0) return -1;
     }

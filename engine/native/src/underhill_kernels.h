@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 26
+#define UH_ABI 27
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -199,6 +199,9 @@ typedef struct {
     uh_ranks *ranks;   /* learnt from every token but under the exact dial; NULL: they are not wanted */
     const uint8_t *card;  /* [n]; planes that a graphics card holds of each: not to be prefetched; NULL: there is none */
     const uint8_t *taken; /* [n]; 1: the card computes it in the call that comes, so that it is not looked for here; NULL: none */
+    double substitute;    /* least score, as a share of the missing expert's, of one in memory that stands in for it; 0: none does */
+    double *denied;       /* [n]; share of a token's gate weight that others stood in for since it was used last, summed */
+    int64_t *substituted; /* times that another stood in */
 } uh_resident_layer;
 
 /* NOT_RESIDENT: something has to be fetched, or is TAKEN. NOT_DECIDED: a call that these functions do not take. */
@@ -217,7 +220,8 @@ typedef struct {
     int64_t *experts;
     int32_t *offsets, *slots, *to_fetch;
     uint8_t *high;
-    int32_t n;
+    int32_t n, unused;
+    const uh_op *route; /* that chose ids and weights, which substitute.h may change; NULL: they stay as they are */
 } uh_step_args;
 
 /* Lists the experts of a step, and returns how many have to be fetched; UH_NOT_DECIDED: a token names one twice or one that
@@ -238,6 +242,7 @@ typedef struct {
     const float *weights, *x;
     float *y;
     int32_t n_ops, k;
+    const uh_op *route; /* as in uh_step_args */
 } uh_graph_layer;
 
 /* Runs layers for all rows of a step: the ops of number `first`, and on to the next as long as no expert has to be fetched,

@@ -16,6 +16,7 @@ from engine.experts.telemetry import ExpertSnapshot
 from engine.library import dials
 from engine.session import Session
 from engine.session.routing_history import MATRICES, RESIDENTS
+from engine.session.thresholds import substitute_for
 from tests.engine.calibration.idling import idle, rest
 
 pytestmark = pytest.mark.long
@@ -57,6 +58,10 @@ def test_interrupted_at_every_step_it_ends_in_the_same_figures(opened: Session) 
         mine, theirs = found.dials[dial], whole.dials[dial]
         assert (mine.t1, mine.t2, mine.worst) == (theirs.t1, theirs.t2, theirs.worst)
         assert mine.here is not None
+        assert mine.worst is not None
+        # As much cache-aware routing as costs no more than the preset may, and it is in force.
+        assert not mine.substitute or mine.here.kl <= mine.worst.kl
+        assert substitute_for(opened.store.path, {**opened.settings, "dial": dial}) == mine.substitute
     assert opened.card.calibration == found
 
 
