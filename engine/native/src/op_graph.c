@@ -142,11 +142,12 @@ void uh_keep_of(const uh_context *context, const uh_op *ops, int32_t n, const uh
         if (functions[ops[i].kind].keep) functions[ops[i].kind].keep(ops + i, row);
 }
 
-/* A card that routed leaves no scores here, without which nothing can stand in for what it chose. */
-static void mark_scores_missing(const uh_op *op) {
-    if (op->kind != UH_OP_ROUTE || !op->p[UH_ROUTE_CHOSEN]) return;
-    memcpy(op->p[UH_ROUTE_CHOSEN], op->p[UH_ROUTE_IDS], (size_t)op->n[UH_ROUTE_TOP_K] * sizeof(int64_t));
-    *(float *)op->p[UH_ROUTE_ROOM] = NAN;
+void uh_mark_routed_elsewhere(const uh_op *ops, int32_t n) {
+    for (int32_t i = 0; i < n; i++) {
+        if (ops[i].kind != UH_OP_ROUTE || !ops[i].p[UH_ROUTE_CHOSEN]) continue;
+        memcpy(ops[i].p[UH_ROUTE_CHOSEN], ops[i].p[UH_ROUTE_IDS], (size_t)ops[i].n[UH_ROUTE_TOP_K] * sizeof(int64_t));
+        *(float *)ops[i].p[UH_ROUTE_ROOM] = NAN;
+    }
 }
 
 /* Whether a card computed the ops that begin with this one. */
@@ -154,7 +155,7 @@ static int ran_on_card(const uh_context *context, const uh_op *op, const uh_step
     const uh_card_run *run = op->p[UH_CARD_RUN];
     if (!run || step->first || step->end != 1 || !uh_card_run_ops(run, step->row->position)) return 0;
     uh_keep_of(context, op, run->ops, step->row);
-    for (int32_t i = 0; i < run->ops; i++) mark_scores_missing(op + i);
+    uh_mark_routed_elsewhere(op, run->ops);
     return 1;
 }
 

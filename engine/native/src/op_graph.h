@@ -92,9 +92,12 @@ typedef struct {
     void (*keep)(const uh_op *op, const uh_row *row);
 } uh_op_function;
 
-/* What is left to do here for ops that a card computed for a row: what their sequence keeps is written. */
 /* Weighs the experts that a row's ids name now by the scores of its routing, which has run. */
 void uh_reweigh(const uh_op *route, int32_t row);
+/* Of ops whose answers a card has written for one row: their routing leaves no scores here, without which no expert can
+ * stand in for what it chose. */
+void uh_mark_routed_elsewhere(const uh_op *ops, int32_t n);
+/* What is left to do here for ops that a card computed for a row: what their sequence keeps is written. */
 void uh_keep_of(const uh_context *context, const uh_op *ops, int32_t n, const uh_row *row);
 
 extern const uh_op_function uh_ops_portable[UH_OP_KINDS];

@@ -9,7 +9,12 @@ int32_t uh_run_stretch(uh_context *context, const uh_card_stretch *s, const uh_s
         uh_card_bring(part->kept, part->n_kept, s->log);
         uh_keep_of(context, part->ops, part->n_ops, step->row);
     }
-    if (asked < s->layers) uh_card_bring(s->out, s->n_out, s->came);
-    else uh_card_bring(s->answer, s->n_answer, s->came);
+    if (asked == s->layers) {
+        uh_card_bring(s->answer, s->n_answer, s->came);
+        return asked;
+    }
+    uh_card_bring(s->out, s->n_out, s->came);
+    const uh_card_part *last = s->parts + s->ends[asked] - 1;
+    uh_mark_routed_elsewhere(last->ops, last->n_ops);
     return asked;
 }
