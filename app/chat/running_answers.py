@@ -30,8 +30,9 @@ STATUS_INTERVAL = 100  # milliseconds between two looks at what to say of an ans
 # Milliseconds between two writings of an answer to disk: a busy machine, too, shall lose less than a second.
 SAVE_INTERVAL = 400
 ANSWER = "answer"
-_OF_SOME = ("steps", "endpoint", "answer_tokens", "drafted", "accepted")  # of Stats: what few answers have
-_ADDED = ("decode_seconds", "hits", "misses", "bytes_read", "drafted", "accepted")  # of Stats, to a continuation's
+# Of Stats: what few answers have, and what a continuation's are added to.
+_OF_SOME = ("steps", "endpoint", "answer_tokens", "drafted", "accepted", "substituted")
+_ADDED = ("decode_seconds", "hits", "misses", "bytes_read", "drafted", "accepted", "substituted")
 _Key = tuple[int, str]  # id of a chat, and a field of it: 'draft', 'attached' or 'queue'; or of a message, and ANSWER
 
 

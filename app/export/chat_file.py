@@ -213,7 +213,7 @@ _STEPS = 100  # of a team; more than any has
 _FIGURES: dict[str, Callable[[object], bool]] = {
     **dict.fromkeys(
         ("prompt_tokens", "reused_tokens", "dropped_turns", "images_left_out", "prompt_seconds", "decode_seconds",
-         "hits", "misses", "bytes_read", "peak_rss", "thinking_seconds", "drafted", "accepted"),
+         "hits", "misses", "bytes_read", "peak_rss", "thinking_seconds", "drafted", "accepted", "substituted"),
         _amount,
     ),
     "precision": _amounts,

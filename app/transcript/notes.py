@@ -22,6 +22,7 @@ _ENDS = {
 
 REQUESTS = tr_noop("One layer asking for one expert. A stretch of the prompt counts once.")
 DRAFTS = tr_noop("Tokens guessed from earlier text, checked several at once, and those that the answer has.")
+REPLACED = tr_noop("Uses for which an expert in memory stood in for one that was missing (cache-aware routing).")
 USES = tr_noop("One token going through one expert. Prompt tokens share requests.")
 _CSV = {"hits": "expert_requests_from_memory", "misses": "expert_requests_from_disk", "precision": "expert_uses"}
 
@@ -159,6 +160,11 @@ def details(message: StoredMessage) -> list[Figure]:
         name = tr("Skipped experts") if key == "skipped" else tr("{bits}-bit experts", bits=key)
         share = f"{100 * uses / total:.1f}"
         rows.append(Figure(name, tr("{uses:,} ({percent}%)", uses=uses, percent=share), tr(USES)))
+    if replaced := int(stats.get("substituted", 0)):
+        share = f"{100 * replaced / total:.1f}" if total else "0"
+        rows.append(
+            Figure(tr("Replaced experts"), tr("{uses:,} ({percent}%)", uses=replaced, percent=share), tr(REPLACED))
+        )
     peak = int(stats.get("peak_rss", 0))
     rows.append(Figure(tr("Peak memory"), f"{peak / 1e9:.2f} GB" if peak or not sent else ""))
     return [figure for figure in rows if figure.value]

@@ -305,7 +305,7 @@ def _answer(turn: _Turn, messages: list[Message], line: str, chat: str) -> Stats
 _STATS = (  # of an answer, what scripts are told
     "finish", "prompt_tokens", "reused_tokens", "dropped_turns", "prompt_seconds", "decode_seconds",
     "prompt_tokens_per_second", "decode_tokens_per_second", "hits", "misses", "bytes_read", "precision", "peak_rss",
-    "drafted", "accepted",
+    "drafted", "accepted", "substituted",
 )  # fmt: skip
 
 
@@ -322,13 +322,14 @@ def as_json(stats: Stats) -> dict[str, object]:
 def summary(stats: Stats) -> list[str]:
     """The same in words."""
     drafts = f"; {stats.accepted} of {stats.drafted} drafted tokens accepted" if stats.drafted else ""
+    replaced = f", {stats.substituted} of these replaced by an expert in memory" if stats.substituted else ""
     used = ", ".join(f"{n} {_precision(kind)}" for kind, n in stats.precision.items() if n)
     return [
         f"prompt {stats.prompt_tokens} tokens ({stats.reused_tokens} reused), "
         f"{stats.prompt_tokens_per_second:.1f} tokens/s; answer {len(stats.token_ids)} tokens, "
         f"{stats.decode_tokens_per_second:.1f} tokens/s{drafts}",
         f"expert cache: {stats.hits} hits, {stats.misses} misses, {stats.bytes_read / 1e6:.1f} MB read; "
-        f"expert uses: {used}; memory at most {stats.peak_rss / 1e9:.2f} GB",
+        f"expert uses: {used}{replaced}; memory at most {stats.peak_rss / 1e9:.2f} GB",
     ]
 
 

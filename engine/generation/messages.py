@@ -109,6 +109,7 @@ class Stats:
     endpoint: host of the server that was asked instead of a model here, of a team all of them; answer_tokens: of its
     answer, as it counts them, 0 where it does not say. token_ids are empty then.
     drafted, accepted: tokens that were guessed from earlier text, and those of them that the answer has.
+    substituted: expert uses for which an expert in memory stood in.
     """
 
     text: str
@@ -132,6 +133,7 @@ class Stats:
     answer_tokens: int = 0
     drafted: int = 0
     accepted: int = 0
+    substituted: int = 0
 
     @property
     def decode_tokens_per_second(self) -> float:

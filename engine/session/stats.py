@@ -20,24 +20,28 @@ _log = logging.getLogger(__name__)
 class ExpertUse:
     """What was asked of experts: of a session so far, or by one answer, of what it shared with others as much as they.
 
-    ran: (token, expert) pairs by the tier that they ran at; 0: skipped.
+    ran: (token, expert) pairs by the tier that they ran at; 0: skipped. substituted: those that another expert stood in
+    for.
     """
 
     hits: float = 0.0
     misses: float = 0.0
     bytes_read: float = 0.0
     ran: list[float] = field(default_factory=lambda: [0.0] * (MOST_TIER + 1))
+    substituted: float = 0.0
 
     @classmethod
     def counted(cls, counters: ExpertTelemetry) -> ExpertUse:
         """Since the model was loaded."""
-        return cls(counters.hits, counters.misses, counters.bytes_read, list(counters.precision))
+        ran = [float(count) for count in counters.precision]
+        return cls(counters.hits, counters.misses, counters.bytes_read, ran, counters.substituted[0])
 
     def add(self, now: ExpertUse, before: ExpertUse, among: int = 1) -> None:
         """A share of what came between two moments: there are `among` who have as much."""
         self.hits += (now.hits - before.hits) / among
         self.misses += (now.misses - before.misses) / among
         self.bytes_read += (now.bytes_read - before.bytes_read) / among
+        self.substituted += (now.substituted - before.substituted) / among
         self.ran = [own + (new - old) / among for own, new, old in zip(self.ran, now.ran, before.ran, strict=True)]
 
 
@@ -64,6 +68,7 @@ def stats_of(answer: BatchedAnswer, use: ExpertUse, why: Translatable) -> Stats:
         why=why,
         drafted=0 if drafts is None else drafts.drafted,
         accepted=0 if drafts is None else drafts.accepted,
+        substituted=round(use.substituted),
     )
 
 

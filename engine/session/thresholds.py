@@ -19,7 +19,7 @@ BY_HAND = {"hobbit": 0.8, "balanced": 0.8, "fast": 0.5}
 
 
 def substitute_for(store: Path, chosen: Mapping[str, Any]) -> float:
-    """See ExpertRuntime.set_substitution: what these settings ask for; 0: no expert stands in for another.
+    """See ExpertRuntime.set_thresholds: what these settings ask for; 0: no expert stands in for another.
 
     Auto: what calibration found to cost no more than the preset may; nothing until then.
     """

@@ -5726,6 +5726,11 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
+            <source>Uses for which an expert in memory stood in for one that was missing (cache-aware routing).</source>
+            <translation>由内存中的专家代替缺失专家的次数（缓存感知路由）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
             <source>One token going through one expert. Prompt tokens share requests.</source>
             <translation>一个词元经过一个专家。提示词的词元会共用请求。</translation>
         </message>
@@ -5842,6 +5847,11 @@
             <location filename="../../app/transcript/notes.py"></location>
             <source>{uses:,} ({percent}%)</source>
             <translation>{uses:,}（{percent}%）</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Replaced experts</source>
+            <translation>被替代的专家</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>

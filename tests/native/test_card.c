@@ -1,4 +1,5 @@
 /* uh_card_submit, uh_card_product: a driver that notes what it is asked for, and refuses where it is told to. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,10 +82,14 @@ static void test_stretch(void) {
     int32_t lacking = -1;
     const int32_t ends[4] = {1, 2, 3, 4};
     const uh_op op = {.kind = UH_OP_NORM}; /* of which nothing is kept */
+    int64_t ids[2] = {5, 7}, chosen[2] = {0};
+    float room[1] = {0};
+    const uh_op routing = {.kind = UH_OP_ROUTE, .n[UH_ROUTE_TOP_K] = 2,
+                           .p = {[UH_ROUTE_IDS] = ids, [UH_ROUTE_CHOSEN] = chosen, [UH_ROUTE_ROOM] = room}};
     const uh_card_copy in = {x, 4, sizeof x}, to_out = {out, 0, 4}, to_logits = {logits, 4, 4};
     const uh_card_copy of_layer[3] = {{&kept[0], 0, 4}, {&kept[1], 4, 4}, {&kept[2], 8, 4}};
     const uh_card_part parts[4] = {
-        {&op, &of_layer[0], 1, 1}, {&op, &of_layer[1], 1, 1}, {&op, &of_layer[2], 1, 1}, {&op, NULL, 1, 0}};
+        {&op, &of_layer[0], 1, 1}, {&routing, &of_layer[1], 1, 1}, {&op, &of_layer[2], 1, 1}, {&op, NULL, 1, 0}};
     const uh_card_command end = {.kind = UH_CARD_RECORD};
     uh_card_products shared = {.driver = &DRIVER, .context = &seen};
     const uh_card_run run = {
@@ -107,6 +112,7 @@ static void test_stretch(void) {
     expect(-1, 0);
     check(uh_run_stretch(context, &stretch, &step) == 1 && out[0] == 20 && logits[0] == 0, "to the first that lacks an expert");
     check(kept[0] == 0 && kept[1] == 11 && kept[2] == 0, "and of no layer before or behind it anything");
+    check(chosen[0] == 5 && chosen[1] == 7 && isnan(room[0]), "its router has chosen these, and left no scores here");
     memset(kept, 0, sizeof kept), out[0] = 0, lacking = -1, stretch.first_part = 0, stretch.end = 2;
     expect(-1, 0);
     check(uh_run_stretch(context, &stretch, &step) == 2 && out[0] == 20 && kept[2] == 12, "to where it was to go at most");

@@ -229,7 +229,8 @@ static void residents(const variant *which) {
         experts[e] = expert_of(&made, 1 + e % 3);
     }
     double notes[N][4] = {{0}};
-    uh_resident_layer layer = {&layout, experts, uses, &hits, ran, &notes[0][0], 0.5, 0.8, N, 3, 1, {0, 2, 4, 8}, 0, NULL, NULL, NULL, NULL};
+    uh_resident_layer layer = {&layout, experts, uses, &hits, ran, &notes[0][0], 0.5, 0.8, N, 3, 1, {0, 2, 4, 8},
+                               0, NULL, NULL, NULL, NULL, 0, NULL, NULL};
     uh_context *context = opened(2, which);
     float *x = floats(90), *y = floats(90), *same = floats(90);
     int64_t ids[K] = {4, 2, 5}; /* scores 0.65, 0 and 0.85: some planes, all planes, none */
@@ -313,7 +314,7 @@ static void several(const variant *which) {
         }
         double notes[N][4] = {{0}};
         uh_resident_layer layer = {&layout, experts, uses, &hits, ran, &notes[0][0], 1.0, 1.0, N, planes, planes,
-                                   {0, 2, 4, 8}, 0, NULL, NULL, NULL, NULL};
+                                   {0, 2, 4, 8}, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL};
         uh_context *context = opened(2, which);
         int times = 0;
         for (int tokens = 1; tokens <= UH_MOST_ROWS; tokens += tokens < 5 ? 1 : 11) {
@@ -336,7 +337,7 @@ static void several(const variant *which) {
             float *again = floats((size_t)(tokens * 70));
             const uh_row rows[UH_MOST_ROWS] = {{0}};
             const uh_step of_all = {rows, 0, tokens};
-            const uh_graph_layer same = {NULL, &layer, ids, weights, x, again, 0, K}, none = {.n_ops = 0};
+            const uh_graph_layer same = {NULL, &layer, ids, weights, x, again, 0, K, NULL}, none = {.n_ops = 0};
             const uh_graph_layer layers[3] = {same, same, none};
             check(uh_run_layers(context, layers, 0, 3, &of_all, &step, INT64_MAX / 2) == 2, "all layers in one call");
             check(!memcmp(again, y, (size_t)(tokens * 70) * 4), "%d tokens: other bits than layer by layer", tokens);
@@ -365,7 +366,8 @@ static void several(const variant *which) {
     uh_expert none[N] = {{{0}, 0, 0, 0, 0, 0}};
     int64_t uses[N] = {0}, hits = 0, ran[9] = {0};
     double notes[N][4] = {{0}};
-    const uh_resident_layer layer = {&layout, none, uses, &hits, ran, &notes[0][0], 0.5, 0.8, N, 3, 1, {0, 2, 4, 8}, 0, NULL, NULL, NULL, NULL};
+    const uh_resident_layer layer = {&layout, none, uses, &hits, ran, &notes[0][0], 0.5, 0.8, N, 3, 1, {0, 2, 4, 8},
+                                     0, NULL, NULL, NULL, NULL, 0, NULL, NULL};
     const int64_t ids[2 * K] = {0, 1, 2, 1, 2, 0};
     const float weights[2 * K] = {0.9f, 0.05f, 0.05f, 0.6f, 0.3f, 0.1f};
     uh_step_args step = step_of(ids, weights, NULL, NULL, 2, K);

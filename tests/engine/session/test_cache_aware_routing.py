@@ -25,8 +25,9 @@ ASKED = ("Write a short story about a fox.", "Count to ten.", "What is the moon?
 def replaced(session: Session, text: str) -> int:
     """How many experts others stood in for in an answer to this, in a chat of its own."""
     before = session.counters().substituted
-    session.generate((Message("user", text),), GREEDY, (), Listener())
-    return session.counters().substituted - before
+    stats = session.generate((Message("user", text),), GREEDY, (), Listener())
+    assert stats.substituted == session.counters().substituted - before
+    return stats.substituted
 
 
 def test_it_acts_in_every_chat_but_not_under_exact(home: None) -> None:
