@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from engine.translatable import msg
 
 CHUNK = 8 << 20  # bytes per read while it is looked through
 LEAST = 1 << 23  # values; a smaller matrix takes next to no memory
+RECENT = 4 << 20  # bytes of rows that stay in memory: an answer's tokens come again and again
 
 
 def stays(shape: Sequence[int]) -> bool:
@@ -32,6 +34,7 @@ class TensorTable:
     """Rows [rows, cols] of a tensor, as they are stored. Thread-safe.
 
     kept: whether the system may keep copies of what was read. Within a control group they would be charged to it.
+    Rows that were asked for alone are kept here, as numbers, the last RECENT bytes of them.
     """
 
     def __init__(self, file: DataFile, path: Path, entry: DenseTensor, *, kept: bool = True) -> None:
@@ -44,6 +47,9 @@ class TensorTable:
         self._dtype = dtypes.TORCH[entry.dtype]
         self._rows, cols = entry.shape
         self._row_bytes = cols * self._dtype.itemsize
+        self._recent: dict[int, Tensor] = {}  # the one that was asked for last at the end
+        self._most = max(1, RECENT // (cols * torch.float32.itemsize))
+        self._lock = threading.Lock()
         self._checksums = self._looked_through()
 
     @property
@@ -57,8 +63,25 @@ class TensorTable:
         Raises IndexError for one that there is not; UnderhillError: BROKEN_FILE for a row that is not what was written,
         no longer there or no numbers, DISK_ERROR.
         """
+        if len(ids) == 1:
+            return self._one(int(ids[0]))[None].clone()  # the caller may write to it
         wanted, places = torch.unique(ids, return_inverse=True)  # ascending, as they lie on the disk
         asked: list[int] = wanted.tolist()
+        return self._found(asked)[places]
+
+    def _one(self, row: int) -> Tensor:
+        """float32 [cols], which stays as it is."""
+        with self._lock:
+            found = self._recent.pop(row, None)
+        found = self._found([row])[0] if found is None else found
+        with self._lock:
+            self._recent[row] = found
+            if len(self._recent) > self._most:
+                del self._recent[next(iter(self._recent))]
+        return found
+
+    def _found(self, asked: Sequence[int]) -> Tensor:
+        """Rows [N, cols] in float32. asked: their numbers, ascending."""
         if asked and not 0 <= asked[0] <= asked[-1] < self._rows:
             raise IndexError(f"rows {asked[0]} to {asked[-1]} of {self._rows}")
         raw = torch.empty(len(asked) * self._row_bytes, dtype=torch.uint8)
@@ -66,7 +89,7 @@ class TensorTable:
         self._announce(asked)
         for at, row in enumerate(asked):
             self._read(row, view[at * self._row_bytes : (at + 1) * self._row_bytes])
-        found = raw.view(self._dtype).view(len(asked), self._entry.shape[1])[places].float()
+        found = raw.view(self._dtype).view(len(asked), self._entry.shape[1]).float()
         if not bool(found.isfinite().all()):
             raise broken(msg("tensor {name} holds numbers that are not finite", name=self._entry.name))
         return found
@@ -108,7 +131,7 @@ class TensorTable:
             count = min(step, self._rows - first)
             part = buffer[: count * self._row_bytes]
             self._fill(self._at(first), part)
-            if isinstance(self._file, PosixFile):
+            if not self._kept and isinstance(self._file, PosixFile):
                 self._file.forget(self._at(first), part.nbytes)
             whole = crc32(part, whole)
             found[first : first + count] = crc32_rows(part, self._row_bytes)

@@ -101,15 +101,37 @@ def test_what_is_cut_off_while_it_is_open_is_said(opened: TensorTable, tmp_path:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="other systems are not told")
-def test_the_system_keeps_copies_only_where_it_may(opened: TensorTable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_system_keeps_copies_only_where_it_may(
+    tmp_path: Path, bf16: torch.Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     forgotten: list[tuple[int, int]] = []
     expected: list[int] = []
     monkeypatch.setattr(PosixFile, "forget", lambda self, offset, nbytes: forgotten.append((offset, nbytes)))
     monkeypatch.setattr(PosixFile, "expect", lambda self, offset, nbytes: expected.append(offset))
-    opened.rows(torch.tensor([40, 3, 3]))
+    path, entry = written(tmp_path, bf16)
+    file = open_file(path, direct=False)
+    TensorTable(file, path, entry).rows(torch.tensor([40, 3, 3]))
     assert not forgotten
     assert expected == [OFFSET + 3 * COLS * 2, OFFSET + 40 * COLS * 2]
-    opened._kept = False
-    opened.rows(torch.tensor([40]))
-    assert forgotten == [(4096, 4096)]  # whole pages: 4840 to 4936 are in the second
+    table = TensorTable(file, path, entry, kept=False)
+    assert forgotten == [(OFFSET, ROWS * COLS * 2)]
+    table.rows(torch.tensor([40]))
+    assert forgotten[1:] == [(4096, 4096)]  # whole pages: 4840 to 4936 are in the second
     assert len(expected) == 2
+    file.close()
+
+
+def test_a_row_that_comes_again_is_not_read_again(
+    opened: TensorTable, bf16: torch.Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    kept = TensorTable._read
+    monkeypatch.setattr(TensorTable, "_read", lambda self, row, view: (read.append(row), kept(self, row, view)))
+    monkeypatch.setattr(opened, "_most", 3)
+    for row in (4, 5, 4, 6, 4, 7, 4, 5):  # 5 is the one that was asked for least recently when 7 comes
+        found = opened.rows(torch.tensor([row]))
+        assert torch.equal(found, bf16[[row]].float())
+        found.zero_()  # by a caller: it is no other's
+    assert read == [4, 5, 6, 7, 5]
+    with pytest.raises(IndexError):
+        opened.rows(torch.tensor([50]))
