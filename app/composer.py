@@ -19,6 +19,7 @@ from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_bar, make_label, make_timer, set_level, vbox
 from app.widgets.buttons import Chip, Chips, IconButton
+from app.widgets.menus import end_hover_with
 from app.widgets.text import percent
 
 WARN = 0.8  # of the context
@@ -93,6 +94,7 @@ class DraftEdit(QPlainTextEdit):
         """The context menu for a point of the field."""
         menu = self.createStandardContextMenu(at)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        end_hover_with(menu, self)
         wrong = wrong_word_at(self, at, self.spelling) if self.spelling is not None else None
         if wrong is not None and self.spelling is not None:
             add_suggestions(menu, wrong, self.spelling)

@@ -43,6 +43,7 @@ from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_button, make_label, make_timer, show_text, vbox
 from app.widgets.buttons import IconButton, elided_title
 from app.widgets.keyboard import types_text
+from app.widgets.menus import make_menu
 from app.widgets.search_field import SearchField
 from app.widgets.text import plain_entry
 from app.widgets.touch import scroll_by_touch
@@ -209,14 +210,14 @@ class Sidebar(QFrame):
         """Show a menu of folders for the selected chats."""
         chats = self.list.chats()
         if chats:
-            menu = self.new_menu()
+            menu = make_menu(self, once=True)
             self._fill_folders(menu, chats)
             corner = self.list.visualRect(self.list.currentIndex()).bottomLeft()
             menu.popup(self.list.viewport().mapToGlobal(corner + QPoint(16, 0)))
 
     @Slot()
     def _more(self) -> None:
-        menu = self.new_menu()
+        menu = make_menu(self, once=True)
         self.fill_menu(menu)
         menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
 
@@ -228,7 +229,7 @@ class Sidebar(QFrame):
             return
         if not self.list.selectionModel().isSelected(index):
             self.list.setCurrentIndex(index)
-        menu, chats = self.new_menu(), self.list.chats()
+        menu, chats = make_menu(self, once=True), self.list.chats()
         if len(chats) > 1:
             colour, delete = self._theme.palette.muted, plural("Delete 1 chat", "Delete %n chats", len(chats))
             self._fill_folders(menu.addMenu(icon("folder", colour), tr("Move to folder")), chats)
@@ -263,12 +264,6 @@ class Sidebar(QFrame):
             menu.addAction(tr("Remove from folder"), lambda: self.moved.emit(chats, None))
         menu.addSeparator()
         menu.addAction(tr("New folder…"), lambda: self.moved.emit(chats, ""))
-
-    def new_menu(self) -> QMenu:
-        """Return an empty menu that deletes itself when it closes."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        return menu
 
     @Slot()
     def _tint(self) -> None:
