@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
-from PySide6.QtGui import QContextMenuEvent, QCursor, QEnterEvent, QHoverEvent
+from PySide6.QtCore import QModelIndex, QPoint, QPointF, Qt, QTimer
+from PySide6.QtGui import QContextMenuEvent, QCursor, QEnterEvent, QHoverEvent, QPainter
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QStyle, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QStyle, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -61,15 +61,15 @@ def hovered(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found = [w for w in window.findChildren(QWidget) if w.underMouse()]
     names = [w.accessibleName() or w.objectName() for w in found if not w.rect().contains(w.mapFromGlobal(at))]
     drawn: list[str] = []
-    ground = ChatDelegate._ground
+    paint = ChatDelegate.paint
 
-    def noted(self: ChatDelegate, painter: object, option: object, *more: object) -> None:
-        if option.state & QStyle.StateFlag.State_MouseOver:  # type: ignore[attr-defined]
+    def noted(self: ChatDelegate, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        if option.state & QStyle.StateFlag.State_MouseOver:
             drawn.append("a row")
-        ground(self, painter, option, *more)  # type: ignore[arg-type]
+        paint(self, painter, option, index)
 
     with monkeypatch.context() as patch:
-        patch.setattr(ChatDelegate, "_ground", noted)
+        patch.setattr(ChatDelegate, "paint", noted)
         window.sidebar.list.viewport().grab()
     return [*names, *drawn]
 
