@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -149,9 +150,8 @@ class TokenCounter(QObject):
 
     def _longest(self) -> int:
         """Most tokens of an answer."""
-        longest = self._conversation.style.sampling.get("max_tokens", protocol.settings.ALL["max_tokens"].default)
-        assert isinstance(longest, int)
-        return longest
+        values: dict[str, Any] = {s.name: s.default for s in protocol.settings.SAMPLING}
+        return int((values | self._conversation.style.sampling)["max_tokens"])
 
     def _answering(self) -> int:
         """Tokens that the model has read and written for the answer that it is making in the open chat; 0 for none."""
