@@ -12,7 +12,6 @@ from app.attachments.controller import AttachmentController, AttachmentReader
 from app.attachments.documents import DocumentsController
 from app.backend import LOADING, EngineLink, Models, RunningEngine
 from app.chat.conversation import Conversation
-from app.composer import TokenCounter
 from app.controllers.onboarding_controller import OnboardingController
 from app.controllers.tray import TrayController
 from app.i18n import languages
@@ -34,6 +33,7 @@ from app.theme import fonts, motion
 from app.theme.icons import icon
 from app.theme.motion import Motion
 from app.theme.theme import Theme
+from app.token_counter import TokenCounter
 from app.widgets.builders import make_timer
 from app.widgets.touch import FirstTouch
 from engine import client, protocol

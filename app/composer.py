@@ -1,40 +1,32 @@
-"""The message that is being written: text field, attachments, queue, and counting how much of the context they take."""
+"""The message that is being written: text field, attachments, queue, and a meter of the context."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import takewhile
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QKeySequence, QTextOption
 from PySide6.QtWidgets import QFrame, QLabel, QMenu, QPlainTextEdit, QWidget
 
-from app import backend
-from app.backend import EngineLink, Models
-from app.chat.conversation import Conversation
-from app.chat.prompt_messages import as_read, with_attachments
 from app.i18n.translate import tr
-from app.images.cache import image_cache
 from app.spelling.checker import SpellChecker
 from app.spelling.marks import SpellingMarks
 from app.spelling.menu import add_suggestions, wrong_word_at
-from app.storage.records import Attachment, QueuedMessage, StoredMessage
+from app.storage.records import Attachment, QueuedMessage
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_bar, make_label, make_timer, set_level, vbox
 from app.widgets.buttons import Chip, Chips, IconButton
+from app.widgets.menus import end_hover_with
 from app.widgets.text import percent
-from engine import protocol
 
 WARN = 0.8  # of the context
 LONG_PASTE = 6000  # characters; a longer text that is pasted becomes an attachment
 _TALLEST = 220  # pixels; more text scrolls
 _DRAFT_AFTER = 600  # milliseconds of rest before a draft is kept
 _HELD = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-_AFTER = 300  # milliseconds
-_LATEST = 200  # messages of a chat that are counted where no answer says how long it is
 
 
 class ContextMeter(QWidget):
@@ -102,6 +94,7 @@ class DraftEdit(QPlainTextEdit):
         """The context menu for a point of the field."""
         menu = self.createStandardContextMenu(at)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        end_hover_with(menu, self)
         wrong = wrong_word_at(self, at, self.spelling) if self.spelling is not None else None
         if wrong is not None and self.spelling is not None:
             add_suggestions(menu, wrong, self.spelling)
@@ -393,90 +386,3 @@ def _chip(file: Attachment, tokens: int | None) -> Chip:
         return Chip(file.name, tr("Click to view"), image=file)
     name = file.name if tokens is None else tr("{name}  ·  {count:,} tokens", name=file.name, count=tokens)
     return Chip(name, tr("Click to preview the text"), "attach")
-
-
-def _images(attachments: Sequence[Attachment]) -> list[Attachment]:
-    return [a for a in attachments if a.image]
-
-
-class TokenCounter(QObject):
-    """counted: tokens of the chat, of the draft, and of the context. edited: the id of the message that the draft takes
-    the place of, 0 for none: that one and those after it are no part of the chat that the draft goes on with.
-    """
-
-    counted = Signal(int, int, int)
-    attachments_counted = Signal(object, int)  # tokens of each attachment's text in the draft; those of the context
-
-    def __init__(
-        self, composer: Composer, conversation: Conversation, known: Models, link: EngineLink,
-        edited: Callable[[], int],
-    ) -> None:  # fmt: skip
-        super().__init__(composer)
-        self._edited = edited
-        self._composer, self._conversation, self._models, self._link = composer, conversation, known, link
-        self._model = ""
-        self._counts: dict[str, int] = {}  # tokens of texts, by this model
-        self._images: dict[str, int] = {}  # and of images, by their digests
-        self._asked = 0
-        self._rest = make_timer(self, _AFTER, self._ask)
-        for signal in (composer.changed, conversation.opened, conversation.finished, known.changed):
-            signal.connect(self._soon)
-
-    @Slot()
-    def _soon(self) -> None:
-        self._rest.start()
-
-    @Slot()
-    def _ask(self) -> None:
-        card = self._models.card
-        elsewhere = self._models.endpoint_card is not None
-        if self._models.to_load or elsewhere:  # another model counts otherwise, and has another context
-            self._asked += 1  # what is being counted is not shown
-            self._composer.meter.hide()
-            return
-        if self._models.state != backend.READY or card is None:
-            return
-        if card.path != self._model:
-            self._model = card.path
-            self._counts.clear()
-            self._images.clear()
-        files = [with_attachments("", (a,)) for a in self._composer.attachments]
-        draft = [self._composer.text(), *files]
-        base, later = self._known(card.title)
-        before = [as_read(m) for m in later]
-        if not base:
-            before.append(self._conversation.style.system)
-        fresh = tuple({t for t in (*draft, *before) if t and t not in self._counts})
-        drafted = _images(self._composer.attachments)
-        earlier = [image for m in later for image in _images(m.attachments)]
-        seen = {image.digest: image for image in (*drafted, *earlier)}
-        unknown = tuple(digest for digest in seen if digest not in self._images)
-        sizes = [image_cache().size_of(seen[digest]) for digest in unknown]
-        self._asked += 1
-        asked = self._asked
-
-        def done(found: protocol.TokenCount) -> None:
-            if asked == self._asked:
-                self._counts = {t: n for t, n in self._counts.items() if t in before or t in draft}
-                self._counts.update(zip(fresh, found.tokens))
-                self._images = {digest: n for digest, n in self._images.items() if digest in seen}
-                self._images.update(zip(unknown, found.images))
-                own = [self._counts.get(t, 0) for t in draft]
-                self.attachments_counted.emit(own[1:], found.context)
-                chat = base + sum(self._counts.get(t, 0) for t in before)
-                of_chat, of_draft = (sum(self._images.get(a.digest, 0) for a in some) for some in (earlier, drafted))
-                self.counted.emit(chat + of_chat, sum(own) + of_draft, found.context)
-
-        asking = tuple((size.width(), size.height()) for size in sizes)
-        self._link.request(done, lambda failed: None, protocol.CountTokens, fresh, asking)
-
-    def _known(self, model: str) -> tuple[int, list[StoredMessage]]:
-        """Tokens up to the last answer, as the engine counted them, and the messages after it."""
-        messages, edited = self._conversation.messages, self._edited()
-        if edited:
-            messages = list(takewhile(lambda message: message.id != edited, messages))
-        for index in range(len(messages) - 1, -1, -1):
-            m = messages[index]
-            if m.role == "assistant" and m.model == model and "prompt_tokens" in m.stats:
-                return int(m.stats["prompt_tokens"]) + len(m.token_ids), messages[index + 1 :]
-        return 0, messages[-_LATEST:]

@@ -27,6 +27,7 @@ PLATFORMS = {
 }
 WINDOW = ("filelock", "jeepney", "latex2mathml", "packaging", "platformdirs", "psutil", "pygments", "pypdf",
           "typing-extensions", "ziafont", "ziamath")  # fmt: skip
+WINDOW_ALONE = {"linux": (), "windows": ("pyenchant",)}  # what the window has on one system only
 QT = ("pyside6-essentials", "shiboken6")
 PREBUILT = ("hqq",)  # published as source alone: nothing is built on a user's computer
 # Of PySide6: its development tools, and modules that Underhill imports nothing of.
@@ -36,6 +37,10 @@ LEFT_OUT = re.compile(
     r"qmlls|sqldrivers|scxmldatamodel|sceneparsers))|qml|metatypes|resources|plugins/(designer|qmltooling|qmllint|qmlls|"
     r"sqldrivers)|(Qt/lib/lib)?Qt6?(Qml|Quick|Designer|Help|UiTools|Test|Sql|Concurrent|Labs|Lottie|Shader|Sensors)|"
     r".*\.pyi$|translations/(?!qtbase_)|Qt/translations/(?!qtbase_))"
+    # Of pyenchant: all but Enchant with Hunspell, and English as four countries have it.
+    r"|enchant/(?!data/mingw64/(bin/lib(enchant-2|gcc_s_seh-1|glib-2\.0-0|gmodule-2\.0-0|hunspell-1\.7-0|iconv-2|intl-8|"
+    r"pcre2-8-0|stdc\+\+-6|winpthread-1)\.dll|lib/enchant-2/enchant_hunspell\.dll$|"
+    r"share/enchant/(enchant\.ordering|hunspell/en_(AU|CA|GB|US)\.(aff|dic))))"
 )
 
 
@@ -61,7 +66,8 @@ def lay_down(options: argparse.Namespace, work: Path) -> None:
     release, locked = options.output, locks()
     wheel = options.wheel or own_wheel(work / "own")
     version = wheel.name.split("-")[1]
-    for part, names in (("app", WINDOW), ("qt", QT)):
+    alone = WINDOW_ALONE[options.platform]
+    for part, names in (("app", (*WINDOW, *alone)), ("qt", QT)):
         wheels = download(work / part, [locked[name] for name in names], options.platform)
         for each in [*wheels, wheel] if part == "app" else wheels:
             unpack(each, release / part)
@@ -79,7 +85,7 @@ def lay_down(options: argparse.Namespace, work: Path) -> None:
         target.chmod(0o755)
     packages = release / "packages"
     packages.mkdir()
-    kept = [text for name, text in locked.items() if name.split(";")[0] not in (*QT, *PREBUILT)]
+    kept = [text for name, text in locked.items() if name.split(";")[0] not in (*QT, *PREBUILT, *alone)]
     (packages / "engine.txt").write_text("".join(kept))
     torch = (ROOT / "requirements" / "torch.txt").read_text()
     if options.platform == "windows":  # where the general build is the one for the CPU

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 
 from app import backend
 from app.backend import Models, team_key
@@ -15,6 +15,7 @@ from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_bar, make_button, set_level, set_progress, vbox
 from app.widgets.buttons import ElidedButton, ElidedLabel, IconButton
+from app.widgets.menus import make_menu
 from app.widgets.text import percent, plain_entry, plain_tip, size, time_left
 from engine import protocol
 
@@ -41,7 +42,7 @@ class ThinkingButton(IconButton):
         self.level = "on"
         self._levels: tuple[str, ...] = ()
         self._on = ""
-        self.choices = QMenu(self)
+        self.choices = make_menu(self)
         self.choices.setLayoutDirection(self.layoutDirection())
         self._group = QActionGroup(self.choices)
         self.clicked.connect(self._switched)
@@ -114,7 +115,7 @@ class Header(QFrame):
         self.sidebar.setCheckable(True)
         self.model = ElidedButton(tr("No model"), self)
         self.model.setObjectName("model")
-        self.menu = QMenu(self.model)
+        self.menu = make_menu(self.model)
         self.menu.setLayoutDirection(self.layoutDirection())
         self.menu.setToolTipsVisible(True)
         self.menu.aboutToShow.connect(self.fill_menu)
@@ -152,7 +153,7 @@ class Header(QFrame):
         self.refresh()
 
     def _fill_more_menu(self) -> None:
-        more = QMenu(self.more)
+        more = make_menu(self.more)
         self.compare = more.addAction(tr("Compare answers…") + "\tCtrl+Shift+K")
         self.prompts = more.addAction(tr("Prompts…"))
         more.addSeparator()

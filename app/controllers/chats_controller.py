@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QInputDialog, QMenu
+from PySide6.QtWidgets import QMenu
 
 from app.chat.conversation import Conversation
 from app.controllers.chat_navigator import ChatNavigator
@@ -52,13 +53,14 @@ class ChatsController(QObject):
         sidebar.pinned.connect(lambda chat, on: self.change(lambda store: store.set_field(chat.id, "pinned", on)))
         sidebar.moved.connect(self._move)
         sidebar.model.folder_renamed.connect(self._rename_folder)
+        sidebar.model.folder_named.connect(self._folder_named)
         sidebar.folder_removed.connect(self._remove_folder)
         sidebar.folder_toggled.connect(self._toggle)
         sidebar.searched.connect(self._searched)
-        sidebar.list.renaming_over.connect(self.refresh)
+        sidebar.list.renaming_over.connect(self._renaming_over)
         shell.composer.style_button.clicked.connect(self.open_style)
         conversation.opened.connect(self.mark_style)
-        self._naming = 0  # id of a folder that was just made, until its name is edited
+        self._naming: tuple[Chat, ...] | None = None  # what goes into a folder that is being named; None: none is
         conversation.opened.connect(self._mark_chats)
         conversation.busy_changed.connect(self._mark_chats)
         conversation.chats_changed.connect(self.refresh)
@@ -77,12 +79,11 @@ class ChatsController(QObject):
             return
         current = self._conversation.chat
         closed = set(self._preferences.closed_folders)
-        self._shell.sidebar.show_chats(*found, closed, current.id if current is not None else 0)
+        new = _free_name(found[1]) if self._naming is not None else ""
+        self._shell.sidebar.show_chats(*found, closed, current.id if current is not None else 0, new=new)
         title = next((c.title for c in found[0] if current is not None and c.id == current.id), "")
         if title:
             self._shell.setWindowTitle(f"{title} – Underhill")
-        if self._naming:
-            self._naming = 0 if self._shell.sidebar.name_folder(self._naming) else self._naming
 
     def _show_found(self, found: tuple[str, list[Chat], list[SearchHit]]) -> None:
         text, chats, hits = found
@@ -128,13 +129,17 @@ class ChatsController(QObject):
     @Slot(object, object)
     def _move(self, chats: tuple[Chat, ...], to: Folder | str | None) -> None:
         """Into a folder, with '' into a new one, with None out of any."""
-        name = self._ask_name() if to == "" else ""
-        if to == "" and not name:
-            return
+        if to == "":
+            self._name_folder(chats)
+        else:
+            self._move_into(chats, to)
+
+    def _move_into(self, chats: tuple[Chat, ...], to: Folder | str | None) -> None:
+        """As `_move`; a text is the name of the folder."""
 
         def move(store: ChatStore) -> tuple[Folder | None, bool]:
             before = store.folders()
-            folder = store.make_folder(name) if name else to if isinstance(to, Folder) else None
+            folder = store.make_folder(to) if isinstance(to, str) else to
             for chat in chats:
                 store.set_field(chat.id, "folder_id", folder.id if folder is not None else None)
             return folder, folder is not None and folder not in before
@@ -192,22 +197,28 @@ class ChatsController(QObject):
 
     @Slot()
     def _new_folder(self) -> None:
-        """Make a folder whose name is edited in the list."""
-        sidebar = self._shell.sidebar
-        taken = {folder.name for folder in sidebar.folders}
-        names = (tr("New folder {number}", number=number) for number in count(2))
-        name = next(name for name in chain((tr("New folder"),), names) if name not in taken)
+        self._name_folder(())
 
-        def made(folder: Folder) -> None:
-            self._naming = folder.id
-            sidebar.search.clear()
-            self.refresh()
+    def _name_folder(self, chats: tuple[Chat, ...]) -> None:
+        """Have a folder named in the list; it is made, and the chats go into it, once that is done."""
+        self._naming = chats
+        self._shell.sidebar.search.clear()
+        self._shell.sidebar.search_now()
 
-        self.database.submit(lambda store: store.make_folder(name), made)
+    @Slot(str)
+    def _folder_named(self, name: str) -> None:
+        chats, self._naming = self._naming, None
+        if chats:
+            self._move_into(chats, name)
+        else:
+            self.change(lambda store: store.make_folder(name))
 
-    def _ask_name(self) -> str:
-        name, agreed = QInputDialog.getText(self._shell, tr("New folder"), tr("Folder name"))
-        return " ".join(name.split()) if agreed else ""
+    @Slot()
+    def _renaming_over(self) -> None:
+        """Of a folder that got no name nothing stays."""
+        if self._shell.sidebar.naming:
+            self._naming = None
+        self.refresh()
 
     @Slot(object, bool)
     def _toggle(self, folder: Folder, is_open: bool) -> None:
@@ -290,3 +301,10 @@ class ChatsController(QObject):
         menu.addAction(icon("trash", colour), tr("Trash…"), self.open_trash)
         menu.addSeparator()
         self.transfer.fill_menu(menu)
+
+
+def _free_name(folders: Sequence[Folder]) -> str:
+    """What a new folder is called at first: like none of these."""
+    taken = {folder.name for folder in folders}
+    names = (tr("New folder {number}", number=number) for number in count(2))
+    return next(name for name in chain((tr("New folder"),), names) if name not in taken)

@@ -6,13 +6,14 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QMenu, QToolButton
+from PySide6.QtWidgets import QToolButton
 
 from app.backend import READY, Models, is_team
 from app.chat.conversation import Conversation
 from app.composer import Composer
 from app.i18n.translate import plural, tr
 from app.tool_servers import MOST, offered, state_of, too_long
+from app.widgets.menus import make_menu
 from engine import protocol
 
 
@@ -26,7 +27,7 @@ class ToolChooser(QObject):
         self._conversation, self._models = conversation, models
         self._servers = conversation.tool_calls.servers
         self.button = composer.tools
-        self.menu = QMenu(self.button)
+        self.menu = make_menu(self.button)
         self.menu.setToolTipsVisible(True)
         self.menu.aboutToShow.connect(self._fill)
         self.button.setMenu(self.menu)

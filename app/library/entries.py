@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QMenu,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
@@ -32,6 +31,7 @@ from app.widgets.builders import (
     show_text,
     vbox,
 )
+from app.widgets.menus import make_menu
 from app.widgets.touch import scroll_by_touch
 from engine import protocol
 
@@ -111,7 +111,7 @@ class LibraryEntry(QFrame):
         hidden = [action for action in actions if action.menu]
         if hidden:
             more = self._button(tr("More"))
-            menu = QMenu(more)
+            menu = make_menu(more)
             for action in hidden:
                 menu.addAction(action.words, action.do).setEnabled(action.enabled)
             more.setMenu(menu)

@@ -162,8 +162,6 @@ def make(
     document = BlockDocument()
     document.setUndoRedoEnabled(False)
     document.setDocumentMargin(0)
-    option = QTextOption()
-    document.setDefaultTextOption(option)
     if block.kind == "code" or block.code:
         wrap_code(document, wraps)
         document.setDefaultFont(fonts.code())

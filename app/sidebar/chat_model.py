@@ -33,6 +33,7 @@ from app.widgets.buttons import elided_title
 from app.widgets.text import plain_tip
 
 Identity = tuple[str, int]
+NEW_FOLDER = 0  # id of a folder that is made once it has a name
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1
 _FILLED = "filled"
 _Index = QModelIndex | QPersistentModelIndex
@@ -106,10 +107,13 @@ def date_heading(at: datetime, now: datetime) -> str:
 
 
 class ChatListModel(QAbstractListModel):
-    """Qt model of the rows. renamed: chat id and new title. folder_renamed: folder id and new name."""
+    """Qt model of the rows. renamed: chat id and new title. folder_renamed: folder id and new name. folder_named: the
+    name that NEW_FOLDER was given.
+    """
 
     renamed = Signal(object, str)
     folder_renamed = Signal(object, str)
+    folder_named = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -162,9 +166,11 @@ class ChatListModel(QAbstractListModel):
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         row = self.rows[index.row()]
         title = " ".join(str(value).split())
-        if isinstance(row, SearchHit) or not title or title == row.title:
+        if isinstance(row, SectionRow) and row.folder is not None and row.folder.id == NEW_FOLDER and title:
+            self.folder_named.emit(title)
+        elif isinstance(row, SearchHit) or not title or title == row.title:
             return True
-        if isinstance(row, Chat):
+        elif isinstance(row, Chat):
             self.renamed.emit(row.id, title)
         elif row.folder is not None:
             self.folder_renamed.emit(row.folder.id, title)

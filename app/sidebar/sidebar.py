@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QListView, QMenu, QWidget
 
 from app.i18n.translate import plural, tr
 from app.sidebar.chat_model import (
+    NEW_FOLDER,
     ROW_ROLE,
     ChatDelegate,
     ChatListModel,
@@ -43,6 +44,7 @@ from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_button, make_label, make_timer, show_text, vbox
 from app.widgets.buttons import IconButton, elided_title
 from app.widgets.keyboard import types_text
+from app.widgets.menus import make_menu
 from app.widgets.search_field import SearchField
 from app.widgets.text import plain_entry
 from app.widgets.touch import scroll_by_touch
@@ -109,14 +111,23 @@ class Sidebar(QFrame):
         hint = super().minimumSizeHint()
         return QSize(min(_WIDEST, max(_NARROWEST, hint.width())), hint.height())
 
-    def show_chats(self, chats: list[Chat], folders: list[Folder], closed: set[int], current: int) -> None:
-        """Fill the list. closed: ids of folders. current: id of the open chat, 0 for none."""
+    def show_chats(
+        self, chats: list[Chat], folders: list[Folder], closed: set[int], current: int, *, new: str = ""
+    ) -> None:
+        """Fill the list. closed: ids of folders. current: id of the open chat, 0 for none.
+
+        new: name of a folder that is not made yet; it is edited in place, above the others.
+        """
         self.folders = folders
         self.list.setDragEnabled(True)
-        chosen = self.list.fill(chat_rows(chats, folders, closed, datetime.now()))
+        listed = [Folder(NEW_FOLDER, new), *folders] if new else folders
+        chosen = self.list.fill(chat_rows(chats, listed, closed, datetime.now()))
         show_text(self._nothing, "" if self.model.rows else tr("No chats yet"))
         if not chosen:
             self.mark(current)
+        if (at := self._new_folder()) >= 0:
+            self.list.scrollTo(self.model.index(at))
+            self.list.edit(self.model.index(at))  # which leaves chosen what is chosen
 
     def show_found(self, chats: list[Chat], hits: list[SearchHit]) -> None:
         """Fill the list with search results, in titles and in messages."""
@@ -143,14 +154,14 @@ class Sidebar(QFrame):
         if index.isValid() and index.flags() & Qt.ItemFlag.ItemIsEditable:
             self.list.edit(index)
 
-    def name_folder(self, folder_id: int) -> bool:
-        """Edit the name of a folder in place; False where it is not in the list (yet)."""
-        folders = (row.folder if isinstance(row, SectionRow) else None for row in self.model.rows)
-        at = next((n for n, folder in enumerate(folders) if folder is not None and folder.id == folder_id), -1)
-        if at >= 0:
-            self.list.setCurrentIndex(self.model.index(at))
-            self.rename_current()
-        return at >= 0
+    @property
+    def naming(self) -> bool:
+        """Whether a folder is in the list that is made once it has a name."""
+        return self._new_folder() >= 0
+
+    def _new_folder(self) -> int:
+        """Row of that folder; -1 where there is none."""
+        return next((n for n, row in enumerate(self.model.rows) if identity(row) == ("folder", NEW_FOLDER)), -1)
 
     def leave_search(self) -> bool:
         """End a search and show all chats; False where there was none."""
@@ -209,14 +220,14 @@ class Sidebar(QFrame):
         """Show a menu of folders for the selected chats."""
         chats = self.list.chats()
         if chats:
-            menu = self.new_menu()
+            menu = make_menu(self, once=True)
             self._fill_folders(menu, chats)
             corner = self.list.visualRect(self.list.currentIndex()).bottomLeft()
             menu.popup(self.list.viewport().mapToGlobal(corner + QPoint(16, 0)))
 
     @Slot()
     def _more(self) -> None:
-        menu = self.new_menu()
+        menu = make_menu(self, once=True)
         self.fill_menu(menu)
         menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
 
@@ -228,7 +239,7 @@ class Sidebar(QFrame):
             return
         if not self.list.selectionModel().isSelected(index):
             self.list.setCurrentIndex(index)
-        menu, chats = self.new_menu(), self.list.chats()
+        menu, chats = make_menu(self, once=True), self.list.chats()
         if len(chats) > 1:
             colour, delete = self._theme.palette.muted, plural("Delete 1 chat", "Delete %n chats", len(chats))
             self._fill_folders(menu.addMenu(icon("folder", colour), tr("Move to folder")), chats)
@@ -262,13 +273,7 @@ class Sidebar(QFrame):
         if inside != {None}:
             menu.addAction(tr("Remove from folder"), lambda: self.moved.emit(chats, None))
         menu.addSeparator()
-        menu.addAction(tr("New folder…"), lambda: self.moved.emit(chats, ""))
-
-    def new_menu(self) -> QMenu:
-        """Return an empty menu that deletes itself when it closes."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        return menu
+        menu.addAction(tr("New folder"), lambda: self.moved.emit(chats, ""))
 
     @Slot()
     def _tint(self) -> None:

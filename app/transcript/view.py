@@ -37,6 +37,7 @@ from app.transcript.readable import ReadableMessages, spoken
 from app.transcript.steps import StepStrips
 from app.transcript.tools import ToolStrips
 from app.widgets.builders import make_timer
+from app.widgets.menus import make_menu
 from app.widgets.screen_reader import announce
 from engine.protocol import Passage
 
@@ -419,8 +420,7 @@ class TranscriptView(TranscriptPage):
     def menu_of(self, item: MessageItem, link: str) -> QMenu:
         """Menu for a message, the selection, and the link under the mouse, if there is one."""
         message, actions = item.message, self.message_actions
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = make_menu(self, once=True)
         if link:
             menu.addAction(tr("Copy link"), partial(QGuiApplication.clipboard().setText, link))
             menu.addSeparator()

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QCursor, QFontMetrics, QIcon, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
     QLabel,
-    QMenu,
     QPushButton,
     QSizePolicy,
     QStyle,
@@ -52,18 +51,6 @@ class IconButton(QToolButton):
         self.set_label(label, shortcut)
         self._tint()
         theme.changed.connect(self._tint)
-
-    def setMenu(self, menu: QMenu) -> None:
-        """Set the menu. Once it closes the mouse may be elsewhere, which Qt tells no button."""
-        super().setMenu(menu)
-        if menu is not None:
-            menu.aboutToHide.connect(self._menu_closed)
-
-    @Slot()
-    def _menu_closed(self) -> None:
-        under = self.rect().contains(self.mapFromGlobal(QCursor.pos()))
-        self.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, under)
-        self.update()
 
     def set_label(self, label: str, shortcut: str = "") -> None:
         """Set the accessible name and the tooltip."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.generation.constraint import Constraint, GrammarVocabulary, check_options, chosen_tools, constraint_for
+from engine.generation.dropping import answer_reserve, first_kept, turn_starts
 from engine.generation.formats.reader import FRESH, THOUGHT, read, state_after
 from engine.generation.formats.speech import speech
 from engine.generation.messages import FREE, AnswerOptions, Message, Tool
@@ -342,7 +343,7 @@ def fit(
     is free, and the next turns extend the same prompt until that is used up. Raises UnderhillError: CONTEXT_FULL,
     BAD_REQUEST where not one token comes of it.
     """
-    reserve = max(1, min(reserve, context // 4))
+    reserve = answer_reserve(reserve, context)
     tools = chat.tools(options)
 
     def written(turns: Sequence[Message]) -> Prompt:
@@ -360,10 +361,11 @@ def fit(
     system = [m for m in messages[:1] if m.role == "system"]
     turns = messages[len(system) :]
     last = max(0, len(turns) - (2 if continue_last else 1))  # of a system prompt alone nothing can go
-    starts = [i for i, m in enumerate(turns) if i == last or (0 < i < last and m.role == "user")]
+    roles = [m.role for m in turns]
+    starts = turn_starts(roles, last)
     sizes = _sizes(chat, messages, len(prompt.ids))
     room = context - reserve - sum(sizes[: len(system)])
-    dropped = _first_kept(turns, sizes[len(system) :], starts, room, room - context // 4)
+    dropped = first_kept(roles, sizes[len(system) :], starts, room, room - context // 4)
     for dropped in [i for i in starts if i >= dropped] or [last]:  # sizes are estimates: at most a few rounds
         prompt = written([*system, *turns[dropped:]])
         if len(prompt.ids) + reserve <= context:
@@ -392,19 +394,3 @@ def _sizes(chat: ChatFormat, messages: Sequence[Message], total: int) -> list[in
         for m in messages
     ]
     return [n + round((total - sum(own)) / len(own)) for n in own]
-
-
-def _first_kept(turns: Sequence[Message], sizes: Sequence[int], starts: Sequence[int], room: int, aim: int) -> int:
-    """The turn that the prompt begins with: once the turns take more than `room` tokens, they come down to `aim`.
-
-    Found by going through the chat as it grew, so that the next question finds the same turn, and what was read for
-    this one stays of use.
-    """
-    first, coming = 0, iter(starts)
-    for end, turn in enumerate(turns):
-        if turn.role != "user" and end + 1 < len(turns):
-            continue  # nothing was asked here
-        most = room
-        while sum(sizes[first : end + 1]) > most and (start := next(coming, None)) is not None:
-            first, most = start, aim
-    return first

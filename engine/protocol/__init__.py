@@ -15,6 +15,7 @@ from engine.endpoints.definition import PREFIX as ENDPOINT_PREFIX
 from engine.endpoints.definition import Endpoint, EndpointCard, EndpointCheck
 from engine.errors import Kind, UnderhillError
 from engine.gc_tuning import settle_garbage
+from engine.generation.dropping import answer_reserve, kept_tokens
 from engine.generation.formats.declaration import LEVELS as THINKING
 from engine.generation.formats.declaration import nearest as nearest_thinking
 from engine.generation.messages import (
@@ -31,7 +32,7 @@ from engine.generation.messages import (
     Tool,
     ToolCall,
 )
-from engine.generation.turns import with_calls, without_calls
+from engine.generation.turns import with_calls, without_calls, without_thought
 from engine.hardware.computer import Computer
 from engine.library.dials import in_words as dial_in_words
 from engine.library.entries import (

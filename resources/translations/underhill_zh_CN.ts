@@ -1026,21 +1026,6 @@
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>New folder {number}</source>
-            <translation>新建文件夹 {number}</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>New folder</source>
-            <translation>新建文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/chats_controller.py"></location>
-            <source>Folder name</source>
-            <translation>文件夹名称</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/chats_controller.py"></location>
             <source>“{title}” deleted</source>
             <translation>已删除“{title}”</translation>
         </message>
@@ -1053,8 +1038,18 @@
         </message>
         <message>
             <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>New folder</source>
+            <translation>新建文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
             <source>Trash…</source>
             <translation>回收站…</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>New folder {number}</source>
+            <translation>新建文件夹 {number}</translation>
         </message>
         <message>
             <location filename="../../app/controllers/compare_controller.py"></location>
@@ -4784,11 +4779,6 @@
             <location filename="../../app/sidebar/sidebar.py"></location>
             <source>Remove from folder</source>
             <translation>移出文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>New folder…</source>
-            <translation>新建文件夹…</translation>
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>

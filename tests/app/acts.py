@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
+from app.sidebar.sidebar import Sidebar
 from app.storage.store import ChatStore
 from tests.app.conftest import close
 
@@ -24,6 +25,17 @@ def ask(qtbot: QtBot, underhill: Application, text: str) -> None:
     qtbot.keyClicks(composer.edit, text)
     qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: not underhill.conversation.working and bool(underhill.conversation.messages))
+
+
+def name_folder(qtbot: QtBot, sidebar: Sidebar, name: str) -> None:
+    """Type the name of a new folder, which is being edited in the list; '' leaves the one it has."""
+    qtbot.waitUntil(lambda: sidebar.naming and sidebar.list.renaming)
+    field = sidebar.list.viewport().findChildren(QLineEdit)[-1]
+    if name:
+        field.selectAll()
+        qtbot.keyClicks(field, name)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not sidebar.list.renaming)
 
 
 def button(parent: QWidget, name: str) -> QAbstractButton:

@@ -66,6 +66,7 @@ class FakeEngine:
         self.fail: dict[type[protocol.Command], protocol.Failed] = {}
         self.received: list[protocol.Command] = []
         self.dropped = 0
+        self.drops_turns = False  # the oldest, where a chat is longer than the context
         self.dead = False  # it fails whatever is asked of it
         self.context = 1024
         self.finish = "stop"
@@ -332,7 +333,7 @@ class FakeEngine:
     def _generate(self, command: protocol.Generate | protocol.GenerateApart) -> protocol.Event:
         started = time.monotonic()
         messages, whole = self._said(command)
-        prompt = sum(len(m.content) // 4 + 4 for m in messages)
+        prompt = self._prompt_tokens(messages)
         for done in range(0, prompt + 1, max(1, prompt // 4)):
             self._on_event(protocol.PromptRead(command.id, done, prompt, 0, self.dropped))
         self._experts.begin_answer()
@@ -373,6 +374,13 @@ class FakeEngine:
         )
         self._on_event(self.snapshot(False))
         return (protocol.Cancelled if finish == "cancelled" else protocol.Done)(command.id, stats)
+
+    def _prompt_tokens(self, messages: tuple[protocol.Message, ...]) -> int:
+        roles, sizes = [m.role for m in messages], [len(m.content) // 4 + 4 for m in messages]
+        system = sizes.pop(0) if self.drops_turns and roles[0] == "system" else 0
+        if not self.drops_turns:
+            return sum(sizes)
+        return system + protocol.kept_tokens(roles[-len(sizes) :], sizes, self.context, 1024, system)
 
     def snapshot(self, generating: bool) -> protocol.Telemetry:
         """Telemetry as of now."""

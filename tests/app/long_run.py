@@ -23,6 +23,7 @@ from app.storage.records import Attachment, Chat, ScrollPosition, StoredMessage,
 from app.storage.store import ChatStore
 from app.telemetry.experts_panel import MEANINGS
 from app.telemetry.history import STEPS
+from app.widgets.menus import make_menu
 from tests.app.census import Census, growing, memory_growth, take
 from tests.app.fake_engine import FakeEngine, scripted
 from tests.app.homes import lived_in
@@ -155,7 +156,7 @@ class Person:
             window.chats.open_style()
             window.show_about()
             window.toast.show_message("Something was deleted.", "Undo", lambda: None)
-        menu = window.sidebar.new_menu()  # as for a click; where there is no display, popping up warns
+        menu = make_menu(window.sidebar, once=True)  # as for a click; where there is no display, popping up warns
         window.sidebar.fill_menu(menu)
         menu.close()
         window.header.fill_menu()

@@ -389,7 +389,8 @@ def test_images_of_a_chat_that_no_answer_has_counted_are_in_the_meter(
     underhill.window.transcript.message_actions.edit.emit(underhill.conversation.messages[2].id)
     first = underhill.conversation.messages[1].stats["prompt_tokens"] + 1
     qtbot.waitUntil(lambda: f"{first + 10:,} of 1,000 tokens" in meter.toolTip())
-    monkeypatch.setattr(underhill.token_counter, "_known", lambda model: (0, underhill.conversation.messages[:1]))
-    with qtbot.waitSignal(underhill.token_counter.counted) as counted:  # as if another model had answered
+    conversation = underhill.conversation
+    monkeypatch.setattr(conversation, "messages", [replace(m, model="Another") for m in conversation.messages])
+    with qtbot.waitSignal(underhill.token_counter.counted) as counted:
         underhill.models.changed.emit()
-    assert counted.args == [10 + 64, 10, 1000]
+    assert counted.args == [10 + 64 + 1, 10, 1000]

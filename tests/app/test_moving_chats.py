@@ -8,14 +8,14 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt
 from PySide6.QtGui import QDragMoveEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QMenu
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.sidebar.chat_model import SectionRow
 from app.sidebar.sidebar import MIME, Sidebar
 from app.storage.records import Chat
-from tests.app.acts import Launch, ask, contents
+from tests.app.acts import Launch, ask, contents, name_folder
 
 pytestmark = pytest.mark.long
 
@@ -111,7 +111,7 @@ def test_let_go_where_they_were_nothing_is_said(qtbot: QtBot, talked: Callable[[
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # menus, on a platform without windows
-def test_by_keys(qtbot: QtBot, talked: Callable[[], Application], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_keys(qtbot: QtBot, talked: Callable[[], Application]) -> None:
     window = talked().window
     sidebar, view = window.sidebar, window.sidebar.list
     view.setFocus()
@@ -121,15 +121,60 @@ def test_by_keys(qtbot: QtBot, talked: Callable[[], Application], monkeypatch: p
     qtbot.keyClick(view, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
-    assert [a.text() for a in menu.actions() if a.text()] == ["Letters", "New folder…"]
+    assert [a.text() for a in menu.actions() if a.text()] == ["Letters", "New folder"]
     qtbot.keyClick(menu, Qt.Key.Key_Down)
     qtbot.keyClick(menu, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: inside(sidebar) == ["three", "two"])
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("Work", True))
     sidebar.moved.emit(tuple(chats(sidebar)), "")
+    name_folder(qtbot, sidebar, "Work")
     qtbot.waitUntil(lambda: len(sidebar.folders) == 2 and len(inside(sidebar)) == 3)
     window.toast.undo()  # the folder that was made for it goes, too
     qtbot.waitUntil(lambda: len(sidebar.folders) == 1 and inside(sidebar) == ["three", "two"])
+
+
+def test_a_chat_goes_into_a_new_folder_that_is_named_in_the_list(
+    qtbot: QtBot, talked: Callable[[], Application]
+) -> None:
+    underhill = talked()
+    window = underhill.window
+    sidebar, view = window.sidebar, window.sidebar.list
+    view.setFocus()
+    view.setCurrentIndex(sidebar.model.index(3))
+    before, chosen = list(sidebar.model.rows), view.chats()
+    sidebar.moved.emit(chosen, "")
+    qtbot.waitUntil(lambda: sidebar.naming and view.renaming)
+    assert view.chats() == chosen  # what is moved stays marked
+    field = QApplication.focusWidget()
+    assert isinstance(field, QLineEdit)
+    assert field.selectedText() == "New folder"
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not sidebar.naming and not view.renaming)
+    settled(qtbot, underhill)
+    assert (sidebar.model.rows, view.chats()) == (before, chosen)
+    assert view.hasFocus()
+    assert not window.toast.isVisible()
+    assert [folder.name for folder in sidebar.folders] == ["Letters"]
+    sidebar.moved.emit(chosen, "")
+    name_folder(qtbot, sidebar, "  ")  # no name
+    qtbot.waitUntil(lambda: sidebar.model.rows == before)
+    sidebar.moved.emit(chosen, "")
+    name_folder(qtbot, sidebar, "")  # as it is proposed
+    qtbot.waitUntil(lambda: held(sidebar) == {"Letters": 0, "New folder": 1})
+    assert "moved to “New folder”" in window.toast.accessibleName()
+    sidebar.moved.emit(chosen, "")
+    name_folder(qtbot, sidebar, "Letters")  # which is there: it goes into that one
+    qtbot.waitUntil(lambda: held(sidebar) == {"Letters": 1, "New folder": 0})
+
+
+def test_from_a_search_too(qtbot: QtBot, talked: Callable[[], Application]) -> None:
+    window = talked().window
+    sidebar = window.sidebar
+    sidebar.search.setText("two")
+    qtbot.waitUntil(lambda: [chat.title for chat in chats(sidebar)] == ["two"])
+    sidebar.moved.emit(tuple(chats(sidebar)), "")
+    name_folder(qtbot, sidebar, "Work")
+    qtbot.waitUntil(lambda: held(sidebar) == {"Letters": 0, "Work": 1})
+    assert not sidebar.search.text()
 
 
 def test_several_are_deleted_and_come_back_together(qtbot: QtBot, talked: Callable[[], Application]) -> None:

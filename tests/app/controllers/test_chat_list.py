@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QMenu
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.dialogs import TrashDialog
 from app.sidebar.chat_model import ROW_ROLE, SectionRow
 from app.storage.search import SearchHit
-from tests.app.acts import Launch, ask, button, contents, on_disk
+from tests.app.acts import Launch, ask, button, contents, name_folder, on_disk
 from tests.app.conftest import close
 from tests.app.fake_engine import SENTENCE
 
@@ -112,7 +112,7 @@ def test_search_goes_to_the_message_on_its_branch(qtbot: QtBot, launch: Launch) 
     qtbot.waitUntil(lambda: len(window.sidebar.model.rows) == 3)
 
 
-def test_pins_and_folders(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pins_and_folders(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     sidebar = underhill.window.sidebar
     ask(qtbot, underhill, "one")
@@ -121,8 +121,8 @@ def test_pins_and_folders(qtbot: QtBot, launch: Launch, monkeypatch: pytest.Monk
     sidebar.pinned.emit(chat, True)
     qtbot.waitUntil(lambda: sidebar.model.rows[:1] == [SectionRow("Pinned")])
     sidebar.pinned.emit(chat, False)
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_: (" my  work ", True))
     sidebar.moved.emit((chat,), "")
+    name_folder(qtbot, sidebar, " my  work ")
     qtbot.waitUntil(lambda: sidebar.model.rowCount() == 2 and sidebar.model.rows[0].title == "my work")  # type: ignore[union-attr]
     sidebar.activate(sidebar.model.index(0))
     qtbot.waitUntil(lambda: sidebar.model.rowCount() == 1)
@@ -155,10 +155,12 @@ def test_a_new_folder_is_named_in_the_list(qtbot: QtBot, launch: Launch) -> None
     qtbot.keyClicks(field, "Letters")
     qtbot.keyClick(field, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: names() == ["Letters"])
-    qtbot.keyClick(make(), Qt.Key.Key_Escape)  # it keeps the name that it got
-    qtbot.waitUntil(lambda: not sidebar.list.renaming)
+    for expected in (["Letters", "New folder"], ["Letters", "New folder", "New folder 2"]):
+        qtbot.keyClick(make(), Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda expected=expected: names() == expected)
     qtbot.keyClick(make(), Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: sorted(names()) == ["Letters", "New folder", "New folder 2"])
+    qtbot.waitUntil(lambda: not sidebar.naming and not sidebar.list.renaming)
+    assert names() == ["Letters", "New folder", "New folder 2"]
 
 
 def test_where_one_had_read_to_is_kept(qtbot: QtBot, launch: Launch) -> None:

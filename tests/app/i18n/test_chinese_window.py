@@ -29,6 +29,7 @@ from app.library.dialogs import ImportDialog
 from app.library.entries import LibraryEntry
 from app.platform.logs import AppPaths
 from app.settings import preferences
+from app.widgets.menus import make_menu
 from engine import protocol
 from tests.app.conftest import close
 from tests.app.fake_cards import BUILTIN, COMPUTER, LARGE
@@ -171,7 +172,7 @@ def test_the_window_its_panels_and_its_dialogs(qtbot: QtBot, chinese: Callable[[
     window.header.fill_menu()
     for part in (window.sidebar, window.header, window.composer, *window.findChildren(QDockWidget)):
         walk(part)
-    menu = window.sidebar.new_menu()
+    menu = make_menu(window.sidebar, once=True)
     window.sidebar.fill_chat_menu(menu, window.sidebar.model.rows[1])
     walk(menu)
     menu.deleteLater()

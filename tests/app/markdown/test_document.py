@@ -76,6 +76,13 @@ def test_the_users_words_stay_as_typed() -> None:
     assert document.toPlainText() == "2 * 3 * 4 = *24*"
 
 
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_long_address_breaks_at_the_end_of_the_line(qapp: QApplication, plain: bool) -> None:
+    document = documents.make(Block("text", f"See https://example.org/{'a1' * 200} there."), LIGHT, plain=plain)
+    document.setTextWidth(400)
+    assert document.size().width() == 400
+
+
 def test_tables_are_tables() -> None:
     document = documents.make(Block("text", "| a | b |\n|---|--:|\n| 1 | 2 |"), LIGHT)
     tables = [f for f in document.rootFrame().childFrames() if isinstance(f, QTextTable)]

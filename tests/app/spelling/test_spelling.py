@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import platform
 from pathlib import Path
 
 import pytest
@@ -136,6 +138,13 @@ def test_without_a_dictionary_the_settings_say_so(
     menu = edit.make_menu(edit.cursorRect(QTextCursor(edit.document())).center())
     assert "Add to dictionary" not in [action.text() for action in menu.actions()]
     menu.deleteLater()
+
+
+def test_where_the_package_for_windows_is_missing_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "system", lambda: "Windows")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(OSError, match="pyenchant"):
+        Enchant()
 
 
 def test_the_dictionaries_that_are_installed_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
