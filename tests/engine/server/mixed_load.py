@@ -110,6 +110,7 @@ class Programs:
             (4, self._nonsense),
             (3, self._stranger),
             (3, self._schema),
+            (5, self._team),
         ]
 
     def close(self) -> None:
@@ -164,6 +165,9 @@ class Programs:
         shape = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
         wanted = {"type": "json_schema", "json_schema": {"name": "n", "schema": shape}}
         self._post("schema", "/v1/chat/completions", self._asked(rest, response_format=wanted))
+
+    def _team(self, rest: random.Random) -> None:
+        self._post("team", "/v1/chat/completions", {**self._asked(rest), "model": "team:draft-and-check"})
 
     def _completion(self, rest: random.Random) -> None:
         body = {"model": rest.choice(MODELS), "prompt": rest.choice(QUESTIONS), "max_tokens": rest.randint(1, 20)}
