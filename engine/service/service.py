@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from engine import protocol, settings
 from engine.errors import Kind, UnderhillError
 from engine.generation import model_files
-from engine.service import documents, questions, recordings, teams
+from engine.service import questions, recordings, teams
 from engine.service.answering import Answering
 from engine.service.background_teams import BackgroundTeams
 from engine.service.command_worker import CommandWorker, EngineClosed
 from engine.service.comparing import COMPARING, Comparing
+from engine.service.documents import DocumentThreads
 from engine.service.endpoints import Endpoints
 from engine.service.hub_worker import ASKING, HubWorker
 from engine.service.library_worker import LONG, QUICK, LibraryWorker
@@ -87,13 +88,13 @@ class Service:
         self._transfers = Transfers(self._emit, self._hub_worker.hub)
         self._hub = CommandWorker("hub", self._hub_worker.do, self._emit, needs=NEEDS)
         self._catalogue = CommandWorker("catalogue", self._look_up, self._emit, needs=NEEDS)
-        self._documents, self._passages = documents.workers(self._emit, lambda: self.session, self._is_answering)
+        self._documents = DocumentThreads(self._emit, lambda: self.session, self._is_answering, self._person_waits)
         self._recordings = Recordings()
         self._replays = CommandWorker("replays", self._replay, self._emit, needs=NEEDS)
         # What Stop stops, and what ends first; the model last, as others borrow it.
-        self._workers: tuple[CommandWorker | NamedWorkers | ToolServers, ...] = (
+        self._workers: tuple[CommandWorker | NamedWorkers | ToolServers | DocumentThreads, ...] = (
             self._hub, self._catalogue, self._teams, self._endpoints, self._tools, self._replays, self._library,
-            self._documents, self._passages, self._model,
+            self._documents, self._model,
         )  # fmt: skip
         self._halt = CommandWorker("stop", self._on_stop, self._emit)
         self._control = CommandWorker(
@@ -111,8 +112,6 @@ class Service:
             (self._replays, REPLAYING),
             (self._library, LONG),
             (self._hub, ASKING),
-            (self._documents, documents.INDEXING),
-            (self._passages, (protocol.FindPassages,)),
             (self._catalogue, (protocol.ListCatalogue, protocol.ListUnavailableChoices)),
             (self._model, (protocol.LoadModel, protocol.UnloadModel, protocol.Generate, protocol.UpdateSettings)),
             # on the thread of the model, which would compute and read meanwhile
@@ -126,7 +125,7 @@ class Service:
         if isinstance(command, protocol.LoadModel):
             model_files.PROCESS.warm()  # it starts while this one imports what it needs
         routed = (worker for worker, kinds in self._routes if isinstance(command, kinds))
-        named = (group.worker(command) for group in (self._teams, self._endpoints, self._tools))
+        named = (group.worker(command) for group in (self._teams, self._endpoints, self._tools, self._documents))
         worker = next(filter(None, named), None) or next(routed, None)
         if worker is None:
             raise TypeError(f"not a command of the engine: {command!r}")
@@ -188,6 +187,9 @@ class Service:
 
     def _is_answering(self) -> bool:
         return bool(self._answering.sessions) or self._model.waiting()
+
+    def _person_waits(self) -> bool:
+        return self._model.urgent() is not None or self._answering.for_person
 
     def _look_up(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         """What needs torch, but neither the model nor a hub."""
