@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from engine.documents.encoder import WIDTH, Encoder
+from engine.documents.indexer import BATCH
 from engine.documents.results import Embeddings
 from engine.errors import Kind, UnderhillError
 from engine.translatable import msg
-
-BATCH = 8  # pieces that are encoded at once: as of `indexer`
 
 
 def embed(
