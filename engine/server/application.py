@@ -15,12 +15,13 @@ from starlette.routing import Route
 from engine.errors import UnderhillError
 from engine.server import anthropic, metrics, ollama
 from engine.server.asking import Asker
+from engine.server.embeddings import EmbedBody, EmbeddingsApi, EmbeddingsBody, OllamaEmbeddingsBody
 from engine.server.guard import Guard
 from engine.server.http import answered
 from engine.server.openai_chat import ChatBody, ChatCompletions
 from engine.server.openai_common import ERROR_SCHEMA, error_body
 from engine.server.openai_completions import CompletionBody, Completions
-from engine.server.openai_models import OpenAiModels, embeddings
+from engine.server.openai_models import OpenAiModels
 from engine.server.openai_responses import Responses, ResponsesBody
 from engine.server.openapi import Api, Operation, document
 
@@ -87,17 +88,19 @@ def _openai(asker: Asker) -> tuple[Operation, ...]:
         Operation("POST", "/v1/chat/completions", ChatCompletions(asker), "Answer a chat", body=ChatBody, stream=_SSE),
         Operation("POST", "/v1/completions", Completions(asker), "Go on with a text", body=CompletionBody, stream=_SSE),
         Operation("POST", "/v1/responses", Responses(asker), "Answer a chat", body=ResponsesBody, stream=_SSE),
-        Operation("POST", "/v1/embeddings", embeddings, "Not possible with these models", possible=False),
+        Operation("POST", "/v1/embeddings", EmbeddingsApi(asker).openai, "Embed texts", body=EmbeddingsBody),
         Operation("GET", "/v1/models", models.all, "List the models"),
         Operation("GET", "/v1/models/{name:path}", models.one, "Tell of a model"),
     )
 
 
 def _ollama(asker: Asker) -> tuple[Operation, ...]:
-    api, lines = ollama.Ollama(asker), ollama.LINES
+    api, lines, embeddings = ollama.Ollama(asker), ollama.LINES, EmbeddingsApi(asker)
     return (
         Operation("POST", "/api/chat", api.chat, "Answer a chat", body=ollama.OllamaChatBody, stream=lines),
         Operation("POST", "/api/generate", api.generate, "Answer", body=ollama.OllamaGenerateBody, stream=lines),
+        Operation("POST", "/api/embed", embeddings.ollama, "Embed texts", body=EmbedBody),
+        Operation("POST", "/api/embeddings", embeddings.ollama_one, "Embed a text", body=OllamaEmbeddingsBody),
         Operation("GET", "/api/tags", api.tags, "List the models"),
         Operation("POST", "/api/show", api.show, "Tell of a model", body=ollama.ShowBody),
         Operation("GET", "/api/version", api.version, "Tell the version"),

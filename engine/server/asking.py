@@ -125,7 +125,7 @@ class Asker:
                 models=dict(self.models_own),
             )
 
-        events = self.bridge.answer(command, client_of(request), request.url.path)
+        events = self.bridge.answer(command, card.name, client_of(request), request.url.path)
         async with contextlib.aclosing(events) as coming:  # type: ignore[type-var]
             async for event in coming:
                 match event:

@@ -102,11 +102,12 @@ class EngineBridge:
             del self._results[command.id]
 
     async def answer(
-        self, make: Callable[[str], protocol.Generate], client: str, way: str
+        self, make: Callable[[str], protocol.Command], model: str, client: str, way: str
     ) -> AsyncIterator[protocol.Event]:
         """PromptRead and TextDelta as they come, then Done. Whoever stops listening stops the answer.
 
-        client, way: as in ServerRequest. Raises UnderhillError: Overloaded, and what the engine fails with.
+        make: given the id of the command. model, client, way: as in ServerRequest. Raises UnderhillError: Overloaded,
+        and what the engine fails with.
         """
         if len(self._answers) >= limits.WAITING_REQUESTS:
             self.counters.refused += 1
@@ -114,7 +115,7 @@ class EngineBridge:
             raise Overloaded(self._patience())
         command = make(f"{PREFIX}{next(self._numbers)}")
         request = protocol.ServerRequest(
-            id=command.id, client=client, way=way, model=command.model, state="waiting", tokens=0, seconds=0.0
+            id=command.id, client=client, way=way, model=model, state="waiting", tokens=0, seconds=0.0
         )
         opened = self._answers[command.id] = _Open(request, time.monotonic())
         self._changed()
@@ -159,6 +160,11 @@ class EngineBridge:
                 seen.reused_tokens += stats.reused_tokens
                 seen.answer_tokens += len(stats.token_ids)
                 seen.seconds += now - opened.begun
+            case protocol.Done(result=protocol.Embeddings() as embeddings):
+                opened.request = replace(known, state="answered", tokens=embeddings.tokens)
+                self.counters.answered += 1
+                self.counters.prompt_tokens += embeddings.tokens
+                self.counters.seconds += now - opened.begun
             case protocol.Failed():
                 opened.request = replace(known, state="failed", why=event.sentence)
                 self.counters.failed += 1

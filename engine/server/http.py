@@ -24,7 +24,7 @@ _STATUS = {
     Kind.BAD_REQUEST: 400, Kind.CONTEXT_FULL: 400, Kind.NOT_FOUND: 404, Kind.NOT_A_MODEL: 404, Kind.BUSY: 503,
     Kind.OUT_OF_MEMORY: 503, Kind.STOPPED: 503, Kind.HELD: 503, Kind.CANCELLED: 503,
 }  # fmt: skip
-TOO_LARGE, TOO_SLOW, NOT_POSSIBLE = 413, 408, 501
+TOO_LARGE, TOO_SLOW = 413, 408
 _GONE = 499  # as nginx has it: nobody reads the answer any more
 
 

@@ -1,4 +1,4 @@
-"""OpenAI's /v1/models, and what of its API no model here can do."""
+"""OpenAI's /v1/models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from starlette.responses import JSONResponse, Response
 
 from engine.protocol import ModelCard
 from engine.server.asking import Asker
-from engine.server.http import NOT_POSSIBLE, RequestRefused
 
 
 class OpenAiModels:
@@ -25,11 +24,6 @@ class OpenAiModels:
     async def one(self, request: Request) -> Response:
         """One of them."""
         return JSONResponse(_body(await self._asker.model(request.path_params["name"])))
-
-
-async def embeddings(request: Request) -> Response:
-    """Chat models have no embeddings that are worth comparing."""
-    raise RequestRefused(NOT_POSSIBLE, "The models here answer chats; none of them makes embeddings.")
 
 
 def _body(card: ModelCard) -> dict[str, Any]:

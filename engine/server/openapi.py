@@ -24,7 +24,6 @@ _REFUSALS = {
     429: "Too many requests wait: try again after the seconds of Retry-After.",
     499: "The listener has left.",
     500: "The model failed.",
-    501: "No model here can do this.",
     503: "The model cannot answer now.",
 }
 _GUARDED = {401: "The server wants its key.", 403: "The server does not answer to that name, or to that web page."}
@@ -33,7 +32,7 @@ _GUARDED = {401: "The server wants its key.", 403: "The server does not answer t
 @dataclass(frozen=True)
 class Operation:
     """What is at an address. body: of the request; None where it has none. stream: media type of the answer where it
-    comes in pieces. possible: not for what no model here can do, which is refused.
+    comes in pieces.
     """
 
     method: str
@@ -43,7 +42,6 @@ class Operation:
     _: KW_ONLY
     body: type[BaseModel] | None = None
     stream: str = ""
-    possible: bool = True
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ def _described(api: Api, operation: Operation, guarded: dict[str, Any]) -> dict[
     answer: dict[str, Any] = {_JSON: {"schema": {"type": "object"}}}
     if operation.stream:
         answer[operation.stream] = {}  # events or lines, each an object of its own: 3.1 has no words for that
-    responses: dict[str, Any] = {"200": {"description": "The answer.", "content": answer}} if operation.possible else {}
+    responses: dict[str, Any] = {"200": {"description": "The answer.", "content": answer}}
     for found, form in ((_REFUSALS, api.error), (_GUARDED, guarded)):
         for status, text in found.items():
             responses[str(status)] = {"description": text, "content": {_JSON: {"schema": form}}}

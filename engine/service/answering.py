@@ -43,6 +43,11 @@ class Answering:
         self._worker, self._emit, self._ready, self._failed = worker, emit, ready, failed
         self.sessions: list[Session] = []
 
+    @property
+    def for_person(self) -> bool:
+        """Whether a person waits for one of the answers. From any thread."""
+        return any(not session.answers.only_background for session in list(self.sessions))
+
     def answer(self, command: Generate, session: Session, cancelled: Callable[[], bool], emit: Emit) -> protocol.Stats:
         """Answer, to the end; others that have joined by then go on once `drain` is called.
 

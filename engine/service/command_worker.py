@@ -109,6 +109,12 @@ class CommandWorker:
         with self._ready:
             return any(c.id == target for c in (*(run.command for run in self._running), *self._queue))
 
+    @property
+    def busy(self) -> bool:
+        """Whether a command waits or runs here."""
+        with self._ready:
+            return bool(self._running) or len(self._queue) > 0
+
     def urgent(self) -> Command | None:
         """The waiting command that may be done between two steps of the running one."""
         with self._ready:

@@ -15,8 +15,9 @@ from engine.translatable import Translatable
 if TYPE_CHECKING:
     from engine.session import Session
 
-INDEXING = (protocol.IndexDocuments, protocol.TidyDocuments)
-NEEDS = ("engine.documents.encoder", "engine.documents.indexer", "engine.documents.search")
+NEEDS = (
+    "engine.documents.embedding", "engine.documents.encoder", "engine.documents.indexer", "engine.documents.search",
+)  # fmt: skip
 SHARE, LARGEST = 0.25, 3000  # of the context that passages take, and tokens at most
 UNKNOWN = 800  # tokens, where no model is loaded
 IDLE = 30.0  # seconds between two looks whether the encoder's memory is to be given back
@@ -26,39 +27,75 @@ _PACE = 0.1  # seconds between two reports
 Report = Callable[[Translatable, int, int], None]
 
 
-def workers(
-    emit: Callable[[protocol.Event], None], session: Callable[[], Session | None], busy: Callable[[], bool]
-) -> tuple[CommandWorker, CommandWorker]:
-    """The threads for INDEXING and for FindPassages. session, busy: see DocumentWorker."""
-    made = DocumentWorker(emit, session, busy)
-    index = CommandWorker("documents", made.index, emit, needs=NEEDS, light=(protocol.TidyDocuments,))
-    find = CommandWorker("passages", made.find, emit, needs=NEEDS, idle=made.library.release, pulse=IDLE)
-    return index, find
+class DocumentThreads:
+    """A thread for what indexes documents, one for questions, and one for what programs have embedded."""
+
+    def __init__(
+        self,
+        emit: Callable[[protocol.Event], None],
+        session: Callable[[], Session | None],
+        busy: Callable[[], bool],
+        person_waits: Callable[[], bool],
+    ) -> None:
+        """See DocumentWorker."""
+        made = DocumentWorker(emit, session, busy, person_waits)
+        index = CommandWorker("documents", made.index, emit, needs=NEEDS, light=(protocol.TidyDocuments,))
+        find = CommandWorker("passages", made.find, emit, needs=NEEDS, idle=made.library.release, pulse=IDLE)
+        embed = CommandWorker("embeddings", made.embed, emit, needs=NEEDS)
+        self._workers: tuple[tuple[CommandWorker, tuple[type[protocol.Command], ...]], ...] = (
+            (index, (protocol.IndexDocuments, protocol.TidyDocuments)),
+            (find, (protocol.FindPassages,)),
+            (embed, (protocol.EmbedTexts,)),
+        )
+
+    def worker(self, command: protocol.Command) -> CommandWorker | None:
+        """The thread for a command about documents; None for any other command."""
+        return next((worker for worker, kinds in self._workers if isinstance(command, kinds)), None)
+
+    def cancel(self, target: str) -> bool:
+        """As of CommandWorker."""
+        return any(worker.cancel(target) for worker, _ in self._workers)
+
+    def close(self) -> None:
+        """Cancel everything and take nothing more; `join` waits for the end."""
+        for worker, _ in self._workers:
+            worker.close()
+
+    def join(self) -> None:
+        """Wait for the threads to end after `close`."""
+        for worker, _ in self._workers:
+            worker.join()
 
 
 class DocumentWorker:
-    """Runs the commands about documents, on two threads: a question does not wait until all is encoded."""
+    """Runs the commands about documents, on three threads: a question waits for nothing that is encoded."""
 
     def __init__(
-        self, emit: Callable[[protocol.Event], None], session: Callable[[], Session | None], busy: Callable[[], bool]
+        self,
+        emit: Callable[[protocol.Event], None],
+        session: Callable[[], Session | None],
+        busy: Callable[[], bool],
+        person_waits: Callable[[], bool],
     ) -> None:
-        """session: of the loaded model. busy: whether anything is answered, or waits for that."""
-        self._emit, self._session, self._busy = emit, session, busy
+        """session: of the loaded model. busy: whether anything is answered, or waits for that. person_waits: whether a
+        person waits for an answer."""
+        self._emit, self._session, self._busy, self._person_waits = emit, session, busy, person_waits
         self.library = DocumentLibrary(home() / "documents")
 
     def index(self, command: protocol.Command, cancelled: Callable[[], bool]) -> object:
-        """One of INDEXING."""
+        """IndexDocuments, TidyDocuments."""
         if isinstance(command, protocol.TidyDocuments):
             return self.library.tidy(command.keep)
         assert isinstance(command, protocol.IndexDocuments)
         report = self._reporter(command)
         self.library.update(command.paths, report, cancelled)
 
-        def pause() -> None:
-            while self._busy() and not cancelled():
-                time.sleep(_REST)
+        return tuple(self.library.encode(command.paths, report, cancelled, lambda: _rest_while(self._busy, cancelled)))
 
-        return tuple(self.library.encode(command.paths, report, cancelled, pause))
+    def embed(self, command: protocol.Command, cancelled: Callable[[], bool]) -> protocol.Embeddings:
+        """EmbedTexts."""
+        assert isinstance(command, protocol.EmbedTexts)
+        return self.library.embed(command.texts, cancelled, lambda: _rest_while(self._person_waits, cancelled))
 
     def find(self, command: protocol.Command, cancelled: Callable[[], bool]) -> protocol.FoundPassages:
         """FindPassages."""
@@ -84,3 +121,8 @@ class DocumentWorker:
                 self._emit(protocol.Progress(id=command.id, text=text, done=done, total=total))
 
         return report
+
+
+def _rest_while(busy: Callable[[], bool], cancelled: Callable[[], bool]) -> None:
+    while busy() and not cancelled():
+        time.sleep(_REST)

@@ -61,6 +61,7 @@ class ModelManager:
         self._chosen, before = chosen, self.pool.opened
         opened: OpenModel = self.pool.acquire(model, chosen, report)
         if self.pool.opened != before:
+            self.records.computes_on(opened.key, opened.device)
             known, parts = self.records.profile(opened.key), opened.parts
             known = known.opened(opened.took, parts.dense + parts.whole).needing(opened.costs)
             self.records.keep_profile(opened.key, known)
@@ -80,6 +81,7 @@ class ModelManager:
         chain: as of protocol.Generate; it goes on from the model before it.
         """
         self._note_use(opened, chain)
+        self.records.computes_on(opened.key, opened.device)  # a plan may have changed that
         with opened.leased(), self._runs.answering(opened.key):
             yield
             known = self.records.profile(opened.key)

@@ -12,6 +12,7 @@ from engine.errors import UnderhillError
 from engine.filesystem import replace_file
 from engine.hardware.fingerprint import fingerprint as computer
 from engine.library import folders, home
+from engine.planning.offload import CPU
 from engine.regular_file import FileMark, mark_of, read_json
 from engine.service.memory_split import MemorySplit
 from engine.service.model_profile import ModelProfile
@@ -26,8 +27,8 @@ _log = logging.getLogger(__name__)
 
 
 class ModelRecords:
-    """Used from one thread. Models go by their fingerprint, profiles by that of the computer as well, and so do splits
-    of the memory, by the fingerprints of all models that are asked for.
+    """Used from one thread. Models go by their fingerprint, profiles by that of the computer and by the device as well,
+    splits of the memory by the computer and the fingerprints of all models that are asked for.
 
     A file that is damaged or cannot be read counts as none: all of it is found anew as models are used.
     """
@@ -37,6 +38,7 @@ class ModelRecords:
         self.profiles: dict[str, ModelProfile] = {}
         self.splits: dict[str, MemorySplit] = {}
         self.noted = 0  # requests since this was made
+        self._devices: dict[str, str] = {}  # of models that were open since
         self._keys: dict[Path, tuple[FileMark, str]] = {}
         self._changed = False
         with suppress(*DAMAGED):
@@ -59,13 +61,19 @@ class ModelRecords:
             return key
         return ""
 
+    def computes_on(self, key: str, device: str) -> None:
+        """A model is open and computes there: CPU, or another of the modes of planning.offload. Its profile is that of
+        this device from now on; until then it is that of the device where it was open last.
+        """
+        self._devices[key] = device
+
     def profile(self, key: str) -> ModelProfile:
-        """What is known of a model on this computer."""
-        return self.profiles.get(self._here(key), ModelProfile())
+        """What is known of a model on this computer and its device."""
+        return self.profiles.get(self._of_device(key), ModelProfile())
 
     def keep_profile(self, key: str, profile: ModelProfile) -> None:
         """Until `save`."""
-        here = self._here(key)
+        here = self._of_device(key)
         self.profiles.pop(here, None)
         self.profiles[here] = profile
         while len(self.profiles) > MOST:
@@ -115,6 +123,13 @@ class ModelRecords:
             _log.warning("What models cost could not be kept", exc_info=e)
             return
         self._changed = False
+
+    def _of_device(self, key: str) -> str:
+        here = self._here(key)
+        if (device := self._devices.get(key)) is not None:
+            return here if device == CPU else f"{here}+{device}"
+        # Those kept last are behind the others.
+        return next((name for name in reversed(self.profiles) if name.partition("+")[0] == here), here)
 
     def _these(self) -> str:
         models = "\n".join(sorted(self.usage.uses))

@@ -46,6 +46,11 @@ class OpenModel:
         )
 
     @property
+    def device(self) -> str:
+        """Where it computes: one of the modes of planning.offload."""
+        return self.session.plan.mode
+
+    @property
     def costs(self) -> MemoryCosts:
         """Of its memory, as its plan reckons speed."""
         from engine.planning.speed import dial_of, expected, reading_rate

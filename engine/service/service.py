@@ -14,15 +14,19 @@ from typing import TYPE_CHECKING, Any
 from engine import protocol, settings
 from engine.errors import Kind, UnderhillError
 from engine.generation import model_files
-from engine.service import documents, questions, recordings, teams
+from engine.service import questions, recordings, teams
 from engine.service.answering import Answering
+from engine.service.background_teams import BackgroundTeams
 from engine.service.command_worker import CommandWorker, EngineClosed
 from engine.service.comparing import COMPARING, Comparing
+from engine.service.documents import DocumentThreads
 from engine.service.endpoints import Endpoints
 from engine.service.hub_worker import ASKING, HubWorker
 from engine.service.library_worker import LONG, QUICK, LibraryWorker
 from engine.service.lowerer import LOWERING, Lowerer
 from engine.service.model_manager import ModelManager
+from engine.service.named_workers import NamedWorkers
+from engine.service.needed_modules import LIGHT, NEEDS
 from engine.service.open_model import OpenModel
 from engine.service.recordings import RECORDING, REPLAYING, Recordings
 from engine.service.request_queue import RequestQueue
@@ -35,16 +39,6 @@ from engine.translatable import Translatable, msg
 if TYPE_CHECKING:
     from engine.session import Session
 
-NEEDS = (  # of every worker
-    "engine.library.external_models", "engine.library.listing", "engine.library.relocation",
-    "engine.hub.client", "engine.hub.control", "engine.hub.download", "engine.hub.errors",
-    "engine.hub.tokens", "engine.models.decoder", "engine.service.model_memory", "engine.service.model_records",
-    "engine.service.memory_split", "engine.service.pool", "engine.session",
-    "engine.calibration.idle_tasks",
-    "engine.calibration.lowering_search", "engine.library.computer", "engine.hub.listings",
-    "engine.library.fit_estimates", "engine.library.preflight", "engine.hub.pull", "engine.store.verify",
-)  # fmt: skip
-LIGHT = (protocol.Watch, protocol.Shutdown)  # commands that need none of those
 PULSE = 0.2  # seconds between two snapshots at least, and between two steps of the idle tasks
 _log = logging.getLogger(__name__)
 Asking = protocol.Generate | protocol.GenerateApart | protocol.MeasureDivergence
@@ -74,6 +68,8 @@ class Service:
             "model", self._on_model, self._emit, needs=NEEDS, idle=self._run_idle_tasks, pulse=PULSE,
             queue=RequestQueue(self.models.cost),
         )  # fmt: skip
+        self._endpoints, self._tools = Endpoints(self._emit), ToolServers(self._emit)
+        self._teams = BackgroundTeams(self._model, self._endpoints, self._has_model, self._emit)
         self._library_worker = LibraryWorker(
             self._emit, self._open_store, lambda target: self._library.holds(target), self.models.is_closed
         )
@@ -90,16 +86,15 @@ class Service:
         self._lowerer = Lowerer(self._borrow, self._close_for)
         self._hub_worker = HubWorker(self._emit)
         self._transfers = Transfers(self._emit, self._hub_worker.hub)
-        self._endpoints, self._tools = Endpoints(self._emit), ToolServers(self._emit)
         self._hub = CommandWorker("hub", self._hub_worker.do, self._emit, needs=NEEDS)
         self._catalogue = CommandWorker("catalogue", self._look_up, self._emit, needs=NEEDS)
-        self._documents, self._passages = documents.workers(self._emit, lambda: self.session, self._is_answering)
+        self._documents = DocumentThreads(self._emit, lambda: self.session, self._is_answering, self._person_waits)
         self._recordings = Recordings()
         self._replays = CommandWorker("replays", self._replay, self._emit, needs=NEEDS)
         # What Stop stops, and what ends first; the model last, as others borrow it.
-        self._workers: tuple[CommandWorker | Endpoints | ToolServers, ...] = (
-            self._hub, self._catalogue, self._endpoints, self._tools, self._replays, self._library, self._documents,
-            self._passages, self._model,
+        self._workers: tuple[CommandWorker | NamedWorkers | ToolServers | DocumentThreads, ...] = (
+            self._hub, self._catalogue, self._teams, self._endpoints, self._tools, self._replays, self._library,
+            self._documents, self._model,
         )  # fmt: skip
         self._halt = CommandWorker("stop", self._on_stop, self._emit)
         self._control = CommandWorker(
@@ -117,8 +112,6 @@ class Service:
             (self._replays, REPLAYING),
             (self._library, LONG),
             (self._hub, ASKING),
-            (self._documents, documents.INDEXING),
-            (self._passages, (protocol.FindPassages,)),
             (self._catalogue, (protocol.ListCatalogue, protocol.ListUnavailableChoices)),
             (self._model, (protocol.LoadModel, protocol.UnloadModel, protocol.Generate, protocol.UpdateSettings)),
             # on the thread of the model, which would compute and read meanwhile
@@ -132,7 +125,8 @@ class Service:
         if isinstance(command, protocol.LoadModel):
             model_files.PROCESS.warm()  # it starts while this one imports what it needs
         routed = (worker for worker, kinds in self._routes if isinstance(command, kinds))
-        worker = self._endpoints.worker(command) or self._tools.worker(command) or next(routed, None)
+        named = (group.worker(command) for group in (self._teams, self._endpoints, self._tools, self._documents))
+        worker = next(filter(None, named), None) or next(routed, None)
         if worker is None:
             raise TypeError(f"not a command of the engine: {command!r}")
         worker.put(command)
@@ -153,8 +147,9 @@ class Service:
         return None if opened is None else opened.session
 
     def _emit(self, event: protocol.Event) -> None:
-        with self._emitting:
-            self._on_event(event)
+        if not self._teams.take(event):
+            with self._emitting:
+                self._on_event(event)
 
     # ---- control ----------------------------------------------------------------------------------------------
 
@@ -192,6 +187,9 @@ class Service:
 
     def _is_answering(self) -> bool:
         return bool(self._answering.sessions) or self._model.waiting()
+
+    def _person_waits(self) -> bool:
+        return self._model.urgent() is not None or self._answering.for_person
 
     def _look_up(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         """What needs torch, but neither the model nor a hub."""
@@ -289,6 +287,9 @@ class Service:
         from engine.library.computer import measure_computer
 
         return measure_computer(command.again, self._library_worker.reporter(command, cancelled, "steps"), cancelled)
+
+    def _has_model(self) -> bool:
+        return self._current is not None or self._reopen is not None
 
     def _loaded(self) -> Session:
         if self.session is None:
@@ -401,9 +402,8 @@ class Service:
     def _answered(self, command: protocol.Generate, cancelled: Callable[[], bool]) -> protocol.Stats:
         if not command.model.startswith(TEAM):
             return self._answer(command, cancelled, self._emit)
-        opened = self._current is not None or self._reopen is not None
         team = TeamAnswer(command, self._emit, lambda asked, emit: self._answer(asked, cancelled, emit))
-        return team.run(opened)
+        return team.run(self._has_model())
 
     def _answer(
         self, command: protocol.Generate, cancelled: Callable[[], bool], emit: Callable[[protocol.Event], None]
@@ -466,7 +466,7 @@ class Service:
     def _is_current(self, model: str) -> bool:
         from engine.library import library
 
-        if self._current is None and self._reopen is None:
+        if not self._has_model():
             return False
         open_store = self._open_store()
         return model == self._opened or (open_store is not None and library.location(model) == open_store)

@@ -110,6 +110,8 @@ class Programs:
             (4, self._nonsense),
             (3, self._stranger),
             (3, self._schema),
+            (5, self._team),
+            (3, self._embed),
         ]
 
     def close(self) -> None:
@@ -164,6 +166,13 @@ class Programs:
         shape = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
         wanted = {"type": "json_schema", "json_schema": {"name": "n", "schema": shape}}
         self._post("schema", "/v1/chat/completions", self._asked(rest, response_format=wanted))
+
+    def _team(self, rest: random.Random) -> None:
+        self._post("team", "/v1/chat/completions", {**self._asked(rest), "model": "team:draft-and-check"})
+
+    def _embed(self, rest: random.Random) -> None:
+        texts = [rest.choice(QUESTIONS) for _ in range(rest.randint(1, 20))]
+        self._post("embed", "/v1/embeddings", {"model": "all-minilm-l6-v2", "input": texts})
 
     def _completion(self, rest: random.Random) -> None:
         body = {"model": rest.choice(MODELS), "prompt": rest.choice(QUESTIONS), "max_tokens": rest.randint(1, 20)}

@@ -137,9 +137,3 @@ def test_what_cannot_be_done_is_refused_with_why(ask: openai.OpenAI, asked: dict
     for stream in (False, True):
         with pytest.raises(openai.BadRequestError, match=told):
             ask.chat.completions.create(**{"model": "builtin", "messages": HELLO, "stream": stream, **asked})
-
-
-def test_there_are_no_embeddings(ask: openai.OpenAI) -> None:
-    with pytest.raises(openai.APIStatusError) as refused:
-        ask.embeddings.create(model="builtin", input="a")
-    assert refused.value.status_code == 501

@@ -8,6 +8,7 @@ import httpx2 as httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from engine.server.embeddings import MODEL as EMBEDDER
 from tests.engine.server.serving import Serving
 from tests.waiting import LONGEST
 
@@ -32,7 +33,7 @@ def described(serving: Serving) -> dict[str, Any]:
 
 def test_it_names_every_address(described: dict[str, Any]) -> None:
     named = {(method, path) for path, found in described["paths"].items() for method in found}
-    assert len(named) == 12
+    assert len(named) == 14
     assert ("post", "/v1/chat/completions") in named
     assert ("get", "/v1/models/{name}") in named
     for found in described["paths"].values():
@@ -47,14 +48,16 @@ def asked(case: Any) -> Any:
     """A case that a model answers, and soon: random names and lengths would tell of little else than of 404."""
     if isinstance(case.body, dict):
         if isinstance(case.body.get("model"), str):
-            case.body["model"] = "builtin"
+            case.body["model"] = EMBEDDER if case.path in EMBEDDING else "builtin"
         case.body.update(SHORT)
     return case
 
 
+EMBEDDING = ("/v1/embeddings", "/api/embed", "/api/embeddings")
 ASKED = [
     *(("POST", path) for path in ("/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/messages")),
     *(("POST", path) for path in ("/api/chat", "/api/generate", "/api/show")),
+    *(("POST", path) for path in EMBEDDING),
 ]
 READ = [("GET", path) for path in ("/v1/models", "/v1/models/{name}", "/api/tags", "/api/version")]
 
@@ -94,9 +97,10 @@ def test_what_is_as_it_should_be_is_answered(
     if method == "GET":
         case = operation.Case(path_parameters={"name": "builtin"} if "{" in path else {})
     else:
-        hello = "Hello." if path in ("/v1/completions", "/v1/responses", "/api/generate") else HELLO
-        name = {"/v1/responses": "input"}.get(path, "messages" if hello is HELLO else "prompt")
-        body = {"model": "builtin", name: hello, "stream": stream, **SHORT}
+        hello = "Hello." if path in ("/v1/completions", "/v1/responses", "/api/generate", *EMBEDDING) else HELLO
+        inputs = ("/v1/responses", "/v1/embeddings", "/api/embed")
+        name = "input" if path in inputs else "messages" if hello is HELLO else "prompt"
+        body = {"model": EMBEDDER if path in EMBEDDING else "builtin", name: hello, "stream": stream, **SHORT}
         case = operation.Case(body=body, media_type="application/json")
     answered = case.call(base_url=serving.url, timeout=LONGEST)
     assert answered.status_code == 200, answered.text

@@ -84,7 +84,7 @@ def test_encoding_rests_while_anything_is_answered_and_can_be_stopped(
         looks.append(1)
         return len(looks) < 4
 
-    worker = DocumentWorker(events.append, lambda: None, busy)
+    worker = DocumentWorker(events.append, lambda: None, busy, lambda: False)
     command = protocol.IndexDocuments("i", (str(notes),))
     with pytest.raises(protocol.UnderhillError) as stopped:
         worker.index(command, lambda: len(looks) >= 2)

@@ -367,12 +367,13 @@ def test_a_certificate_is_checked_and_one_of_their_own_can_be_named(desk: Desk, 
         assert isinstance(desk.wait(asked(desk, model="endpoint:plain")), Failed)
 
 
-def test_a_team_and_a_comparison_ask_it(desk: Desk, server: EndpointServer) -> None:
+@pytest.mark.parametrize("background", [False, True])
+def test_a_team_and_a_comparison_ask_it(desk: Desk, server: EndpointServer, background: bool) -> None:
     card = added(desk, server)
     server.answer = lambda body, handler: [text(f"{len(server.asked)}"), *end()]
     steps = (TeamStep(name="One", model=card.key), TeamStep(name="Two", model=card.key, tell="{message} {One}"))
     desk.result(SaveTeam, Team("Both", steps))
-    command = asked(desk, model="team:both")
+    command = asked(desk, model="team:both", background=background)
     done = desk.wait(command)
     assert isinstance(done, Done), done
     assert (done.result.text, done.result.endpoint) == ("2", card.endpoint.host)

@@ -217,3 +217,19 @@ def test_a_model_goes_by_its_store_wherever_it_lies(place: Path, mine: Path) -> 
     records = ModelRecords()
     assert records.key("builtin") == records.key("m") == records.key(mine / "m") != ""
     assert records.key("none of this name") == records.key("..") == ""
+
+
+def test_a_model_has_a_profile_for_each_device(place: Path) -> None:
+    records = ModelRecords()
+    on_card, on_processor = ModelProfile().opened(1.0, 9), ModelProfile().opened(3.0, 9)
+    records.computes_on("a", "cpu-assisted")
+    records.keep_profile("a", on_card)
+    records.computes_on("a", "cpu")
+    assert records.profile("a") == ModelProfile()
+    records.keep_profile("a", on_processor)
+    records.keep_profile("ab", ModelProfile().opened(5.0, 9))
+    records.save()
+    again = ModelRecords()
+    assert again.profile("a") == on_processor  # where it was open last
+    again.computes_on("a", "cpu-assisted")
+    assert again.profile("a") == on_card
