@@ -59,6 +59,7 @@ FAMILIES: dict[str, ExpertNames] = {
     "gemma4_text": ExpertNames(module="experts"),
     "glm4_moe": _MLP,
     "glm4_moe_lite": _MLP,
+    "glm4v_moe": _MLP,
     "glm_moe_dsa": _MLP,
     "gpt_oss": ExpertNames(transposed=True, interleaved=True, bias=True),
     "granitemoe": _GRANITE,
@@ -97,7 +98,7 @@ FAMILIES: dict[str, ExpertNames] = {
 COMPATIBLE = frozenset(
     """
     aria aria_text axk1 axk2 bailing_hybrid beam cohere2_moe
-    dots3_note dots3_note_text flint glm4v_moe glm5_next granitemoe_swa
+    dots3_note dots3_note_text flint glm5_next granitemoe_swa
     hy_v4 inkling2 inkling2_text inkling_mm_model inkling_text jamba
     kolibri1 laguna mellum minimax minimax_m3_vl_text
     mistral_large4 muse_spark qwen3_omni_moe_thinker qwen4_exp
@@ -128,6 +129,7 @@ def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
 # What a model sees with, in families whose vision tower Underhill runs: the beginnings of its tensors' names.
 _VISION = {
     "gemma4": ("model.vision_tower.", "model.embed_vision."),
+    "glm4v_moe": ("model.visual.",),
     "qwen3_5_moe": ("model.visual.",),
     "qwen3_vl_moe": ("model.visual.",),
 }

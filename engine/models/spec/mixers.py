@@ -52,7 +52,7 @@ class RopeSpec:
 
     rotated: only this many of `dim` turn, the others have frequency 0 (gemma4's proportional rope); None: all.
     interleaved: pairs are (2i, 2i+1); otherwise (i, i + dim/2).
-    axes: how many frequencies turn by a token's row and column in a picture (layers.rope.rope_table_of); (): none.
+    axes: for each frequency, what it turns by where a picture is: 0: time, 1: rows, 2: columns; (): all by time.
     """
 
     dim: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-LARGEST, NEAREST = "largest", "nearest"
+LARGEST, NEAREST, GROWN = "largest", "nearest", "grown"
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,8 @@ class Sizing:
     """How a picture is resized before a model looks at it. A token stands for a tile of `step` x `step` pixels.
 
     way: LARGEST: as large as `most` tiles allow (Gemma 4). NEAREST: as large as it is, rounded to tiles, of at least
-    `least` and at most `most` (Qwen). around: tokens that stand around a picture and that the template does not write.
+    `least` and at most `most` (Qwen). GROWN: as NEAREST, what is smaller than a tile first made as large as one (GLM).
+    around: tokens that stand around a picture and that the template does not write.
     """
 
     way: str
@@ -24,7 +25,11 @@ class Sizing:
 
     def fitted(self, width: int, height: int) -> tuple[int, int] | None:
         """(width, height) in tiles; None where there is none near this shape."""
-        return self._largest(width, height) if self.way == LARGEST else self._nearest(width, height)
+        if self.way == LARGEST:
+            return self._largest(width, height)
+        if self.way == GROWN and (shorter := min(width, height)) < self.step:
+            width, height = (int(side * (self.step / shorter)) for side in (width, height))
+        return self._nearest(width, height)
 
     def tokens(self, width: int, height: int) -> int:
         """Of a picture of this size, with those around it; 0 where there is no size near this shape."""
@@ -44,7 +49,7 @@ class Sizing:
         return (wide, high) if wide * high <= self.most else None
 
     def _nearest(self, width: int, height: int) -> tuple[int, int] | None:
-        """As `smart_resize` of transformers' Qwen2VLImageProcessor."""
+        """As `smart_resize` of transformers' Qwen2VLImageProcessor, and of Glm46VImageProcessor where it has grown."""
         if max(width, height) > 200 * min(width, height):
             return None
         wide, high = (round(side / self.step) for side in (width, height))

@@ -23,8 +23,7 @@ from engine.models.vision.pixels import Pixels
 from engine.session import Session
 from engine.store.reader import Store
 from tests.engine.models.vision import seeing_gemma as gemma
-from tests.engine.models.vision import seeing_qwen as qwen
-from tests.engine.models.vision import seeing_qwen_vl as qwen_vl
+from tests.engine.models.vision.test_parity import FAMILIES
 from tests.engine.session.test_session import Listener
 
 pytestmark = pytest.mark.long
@@ -35,10 +34,10 @@ ONE, OTHER = gemma.picture(1), gemma.picture(2, 40, 90, "JPEG")
 ASKED = Message("user", "w10 w11 w12", images=(ONE,))
 
 
-Seeing = Any  # the module seeing_gemma, seeing_qwen or seeing_qwen_vl
+Seeing = Any  # one of the modules seeing_*
 
 
-@pytest.fixture(scope="module", params=[gemma, qwen, qwen_vl], ids=["gemma4", "qwen3_5_moe", "qwen3_vl_moe"])
+@pytest.fixture(scope="module", params=FAMILIES.values(), ids=FAMILIES.keys())
 def family(request: pytest.FixtureRequest) -> Seeing:
     return request.param
 

@@ -13,15 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from transformers.models.gemma4.image_processing_pil_gemma4 import get_aspect_ratio_preserving_size
+from transformers.models.glm46v.image_processing_pil_glm46v import smart_resize as grown_resize
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_resize
 
 from engine.errors import Kind, UnderhillError
 from engine.limits import PICTURE_BYTES
 from engine.models.vision import decoding, pictures
-from engine.models.vision.encoders import gemma4_patches, qwen_patches
+from engine.models.vision.encoders import gemma4_patches, merging_patches
 from engine.models.vision.pixels import Pixels
-from engine.models.vision.sizing import LARGEST, NEAREST, Sizing
+from engine.models.vision.preparation import CLIP, HALVES
+from engine.models.vision.sizing import GROWN, LARGEST, NEAREST, Sizing
 from tests.engine.models.vision import seeing_gemma as gemma
+from tests.engine.models.vision import seeing_glm as glm
 from tests.engine.models.vision import seeing_qwen as qwen
 
 SIZE = Sizing(LARGEST, 8, 70)
@@ -49,8 +52,14 @@ def corner(pixels: Pixels, x: int = 0, y: int = 0) -> tuple[int, ...]:
 
 @pytest.mark.parametrize(
     "image",
-    [gemma.picture(1), gemma.picture(2, 90, 40, "JPEG"), gemma.picture(3, 400, 30, "WEBP"), gemma.picture(4, 64, 72)],
-    ids=["PNG", "JPEG", "WebP, wide", "of the right size"],
+    [
+        gemma.picture(1),
+        gemma.picture(2, 90, 40, "JPEG"),
+        gemma.picture(3, 400, 30, "WEBP"),
+        gemma.picture(4, 64, 72),
+        gemma.picture(5, 40, 5),
+    ],
+    ids=["PNG", "JPEG", "WebP, wide", "of the right size", "low"],
 )
 def test_prepared_as_transformers_does_it(image: bytes) -> None:
     found = gemma.prepared([image])
@@ -61,7 +70,11 @@ def test_prepared_as_transformers_does_it(image: bytes) -> None:
 
     size = Sizing(NEAREST, 8, 40, 4)
     wanted = qwen.prepared([image])
-    assert torch.equal(qwen_patches(decoded(image, size), 4, 2, 2), wanted["pixel_values"])
+    assert torch.equal(merging_patches(decoded(image, size), 4, 2, 2, HALVES), wanted["pixel_values"])
+
+    wanted = glm.prepared([image])
+    found = merging_patches(decoded(image, Sizing(GROWN, 8, 40, 4)), 4, 2, 2, CLIP)
+    assert torch.equal(found, wanted["pixel_values"])
 
 
 SIDES = st.integers(1, 70_000)
@@ -85,6 +98,18 @@ def test_the_nearest_size_is_that_of_transformers(width: int, height: int, most:
         wanted = None
     found = Sizing(NEAREST, 32, most, least).fitted(width, height)
     assert (found and (found[1] * 32, found[0] * 32)) == wanted
+
+
+@given(SIDES, SIDES, st.integers(16, 1024), st.integers(1, 15))
+def test_the_nearest_size_of_one_that_has_grown_is_that_of_transformers(
+    width: int, height: int, most: int, least: int
+) -> None:
+    try:
+        wanted = grown_resize(2, height, width, 2, 28, 2 * least * 28**2, 2 * most * 28**2)
+    except ValueError:
+        wanted = None
+    found = Sizing(GROWN, 28, most, least).fitted(width, height)
+    assert (found and (found[1] * 28, found[0] * 28)) == wanted
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16", "CMYK"])

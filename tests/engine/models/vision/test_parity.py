@@ -21,16 +21,18 @@ from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import TOLERANCE, DirectoryWeights, Pair, layers_pair
 from tests.engine.models.reference_experts import ReferenceExperts
 from tests.engine.models.vision import seeing_gemma as gemma
+from tests.engine.models.vision import seeing_glm as glm
 from tests.engine.models.vision import seeing_qwen as qwen
 from tests.engine.models.vision import seeing_qwen_vl as qwen_vl
 
 WORDS = torch.randint(6, 90, (40,), generator=torch.Generator().manual_seed(3)).tolist()
 
 
-Seeing = Any  # the module seeing_gemma, seeing_qwen or seeing_qwen_vl
+Seeing = Any  # one of the modules seeing_*
+FAMILIES = {"gemma4": gemma, "glm4v_moe": glm, "qwen3_5_moe": qwen, "qwen3_vl_moe": qwen_vl}
 
 
-@pytest.fixture(scope="module", params=[gemma, qwen, qwen_vl], ids=["gemma4", "qwen3_5_moe", "qwen3_vl_moe"])
+@pytest.fixture(scope="module", params=FAMILIES.values(), ids=FAMILIES.keys())
 def family(request: pytest.FixtureRequest) -> Seeing:
     return request.param
 
