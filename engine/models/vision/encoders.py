@@ -15,6 +15,7 @@ from engine.models.vision.pixels import Pixels
 from engine.models.vision.preparation import CLIP, HALVES, sizing_of
 from engine.models.vision.sizing import Sizing
 from engine.models.vision.tower import building, read_when_needed
+from engine.native.memory import trim_heap
 
 
 class VisionEncoder(Protocol):
@@ -105,6 +106,14 @@ class GlmEncoder(QwenEncoder):
     """GLM-4.5V and 4.6V: as Qwen, by a tower of another kind."""
 
     _usual_side, _shift, _used_outside = 14, CLIP, "embeddings.position_embedding"
+
+    def __init__(
+        self, config: Mapping[str, Any], folder: Path, weights: CheckpointWeights, pause: Callable[[], None]
+    ) -> None:
+        """As Gemma4Encoder."""
+        super().__init__(config, folder, weights, pause)
+        # The largest convolution takes 12 bytes a weight: holes that the layers left in the heap must not stay beside.
+        self._tower.downsample.register_forward_pre_hook(lambda *_: trim_heap())
 
 
 def _merging_tower(config: Mapping[str, Any]) -> Any:

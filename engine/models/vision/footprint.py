@@ -57,16 +57,15 @@ def _patch(given: int, width: int, inside: int) -> int:
 
 
 def _glm(own: Config, tokens: int) -> int:
-    """In a layer, or where patches are merged to tokens, whose weights are larger than all that is left of patches."""
+    """In a layer, or where patches are merged to tokens, whose weights are larger than what is left of patches."""
     merged, given = own.integer("spatial_merge_size", 2), 3 * own.integer("patch_size", 14) ** 2
     width, given = own.integer("hidden_size", 1536), given * own.integer("temporal_patch_size", 2)
     out, inner = own.integer("out_hidden_size", 4096), own.integer("intermediate_size", 13696)
     # of gated MLPs: both sides of their product and what comes of it
     layer = FLOAT * tokens * merged**2 * _patch(given, width, 3 * out) + (FLOAT + STORED) * width * max(3 * width, out)
-    largest = out * max(inner, width * merged**2)
-    packed = largest  # bytes of them that the product has in another order (measured)
-    merging = FLOAT * tokens * (merged**2 * 2 * width + 2 * out + 3 * inner) + (FLOAT + STORED) * largest + packed
-    return max(layer, merging)
+    # A convolution has its weights in three orders, a product of matrices packs a part of them (measured).
+    largest = max(3 * FLOAT * out * width * merged**2, (FLOAT + STORED + 1) * out * inner)
+    return max(layer, FLOAT * tokens * (merged**2 * 2 * width + 2 * out + 3 * inner) + largest)
 
 
 def _sizes(own: Config, width: int, inner: int, merges: str, merged: int) -> tuple[int, int, int]:
