@@ -11,6 +11,7 @@ from torch import Tensor
 
 from engine.models.config import Config
 from engine.models.layers.weights import CheckpointWeights
+from engine.models.vision.kimi import KimiEncoder
 from engine.models.vision.pixels import Pixels
 from engine.models.vision.preparation import CLIP, HALVES, sizing_of
 from engine.models.vision.sizing import Sizing
@@ -159,6 +160,7 @@ def merging_patches(
 ENCODERS: dict[str, Callable[[Mapping[str, Any], Path, CheckpointWeights, Callable[[], None]], VisionEncoder]] = {
     "gemma4": Gemma4Encoder,
     "glm4v_moe": GlmEncoder,
+    "kimi_k25": KimiEncoder,
     "qwen3_5_moe": QwenEncoder,
     "qwen3_vl_moe": QwenEncoder,
 }

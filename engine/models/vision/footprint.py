@@ -9,7 +9,7 @@ from typing import Any
 from engine.errors import UnderhillError
 from engine.formats.families import vision_prefixes
 from engine.models.config import Config
-from engine.models.vision.preparation import MOST_TOKENS, sizing_of
+from engine.models.vision.preparation import MOST_TOKENS, kimi_tower, sizing_of
 
 FLOAT, STORED = 4, 2  # bytes of a number at work, and in the store
 BESIDE = 40_000_000  # copies that products of matrices work on, and holes of the heap between blocks (measured)
@@ -36,9 +36,15 @@ def _bytes(config: Mapping[str, Any], tokens: int) -> int:
     own, hidden = Config(config["vision_config"]), Config(config).integer("hidden_size")
     if config["model_type"] == "glm4v_moe":
         return _glm(own, tokens) + FLOAT * 2 * tokens * hidden + BESIDE + ROWS_BYTES
-    if config["model_type"] == "gemma4":
+    parts = 1
+    if config["model_type"] == "kimi_k25":
+        own = kimi_tower(config)
+        width, inner = own.integer("hidden_size"), own.integer("intermediate_size")
+        given, merged = 3 * own.integer("patch_size") ** 2, own.integers("merge_kernel_size")[0]
+        largest = width * merged**2 * max(width * merged**2, hidden)
+    elif config["model_type"] == "gemma4":
         width, inner, merged = _sizes(own, 768, 3072, "pooling_kernel_size", 3)
-        given, parts = 3 * own.integer("patch_size", 16) ** 2, 1
+        given = 3 * own.integer("patch_size", 16) ** 2
         largest = 2 * own.integer("position_embedding_size", 10240) * width  # of rows and columns
     else:
         width, inner, merged = _sizes(own, 1152, 4304, "spatial_merge_size", 2)

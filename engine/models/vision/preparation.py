@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.errors import Kind, UnderhillError
 from engine.models.config import Config, unsupported
-from engine.models.vision.sizing import GROWN, LARGEST, NEAREST, Sizing
+from engine.models.vision.sizing import GROWN, LARGEST, NEAREST, PADDED, Sizing
 from engine.regular_file import read_json
 from engine.translatable import msg
 
@@ -95,6 +95,43 @@ def _merging(
     return step, least, most
 
 
+KIMI_NAMES = {  # on the hub: in transformers
+    "vt_hidden_size": "hidden_size", "vt_intermediate_size": "intermediate_size",
+    "vt_num_attention_heads": "num_attention_heads", "vt_num_hidden_layers": "num_hidden_layers",
+    "init_pos_emb_height": "pos_emb_height", "init_pos_emb_width": "pos_emb_width", "init_pos_emb_time": "pos_emb_time",
+}  # fmt: skip
+_KIMI_WAYS = {
+    "pos_emb_type": "divided_fixed", "merge_type": "sd2_tpool", "mm_projector_type": "patchmerger",
+    "projector_hidden_act": "gelu",
+}  # fmt: skip
+
+
+def kimi_tower(config: Mapping[str, Any]) -> Config:
+    """The settings of Kimi's tower by the names that transformers gives them.
+
+    Raises UnderhillError(UNSUPPORTED_MODEL) for a tower of another kind.
+    """
+    named = {KIMI_NAMES.get(key, key): value for key, value in config["vision_config"].items()}
+    found = Config({**named, "model_type": config["model_type"]})
+    for key, value in _KIMI_WAYS.items():
+        found.expect(key, value)
+    if found.integer("pos_emb_height", 64) != found.integer("pos_emb_width", 64):
+        raise _not_known()
+    usual = {"patch_size": 14, "hidden_size": 1152, "intermediate_size": 4304, "num_attention_heads": 16}
+    return Config({**usual, "merge_kernel_size": [2, 2], **named})
+
+
+def _kimi(config: Mapping[str, Any], said: Config) -> Sizing:
+    seen, own = kimi_tower(config), said.group("media_proc_cfg")
+    side, merged = seen.integer("patch_size", low=1), own.integer("merge_kernel_size", 0)
+    patches, longest = own.integer("in_patch_limit", 0), own.integer("patch_limit_on_one_side", 0)
+    shifted = [own.raw.get(key) for key in ("image_mean", "image_std")] == [list(part) for part in HALVES]
+    squares = seen.integers("merge_kernel_size") == (merged, merged) and own.integer("patch_size", 0) == side
+    if not shifted or not squares or not merged or own.has("fixed_output_tokens") or min(patches, longest) < merged**2:
+        raise _not_known()
+    return Sizing(PADDED, side * merged, min(patches // merged**2, MOST_TOKENS), longest=longest // merged)
+
+
 def _not_known() -> UnderhillError:
     """For settings that Underhill would have to guess at."""
     return unsupported(msg("How this model wants its images prepared isn't known."))
@@ -103,6 +140,7 @@ def _not_known() -> UnderhillError:
 _SIZINGS: dict[str, Callable[[Mapping[str, Any], Config], Sizing]] = {
     "gemma4": _gemma4,
     "glm4v_moe": _glm,
+    "kimi_k25": _kimi,
     "qwen3_5_moe": _qwen,
     "qwen3_vl_moe": _qwen,
 }
