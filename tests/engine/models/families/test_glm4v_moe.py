@@ -52,14 +52,14 @@ def test_names_are_those_of_the_hub(tmp_path: Path) -> None:
 
 
 def test_what_turns_by_rows_and_columns() -> None:
-    def axes(**changes: object) -> tuple[int, ...]:
+    def axes(**changes: object) -> tuple[tuple[int, ...], bool]:
         written = config(rope_parameters={**ROPE, **changes}).to_dict()
         mixer = read_spec(written).layers[0].mixer
         assert isinstance(mixer, AttentionSpec)
         assert mixer.rope is not None
-        return mixer.rope.axes
+        return mixer.rope.axes, mixer.rope.apart
 
-    assert axes() == (0, 1, 1, 2)
-    assert axes(mrope_interleaved=True, mrope_section=[2, 1, 1]) == (0, 1, 2, 0)
+    assert axes() == ((1, 2, 1), True)
+    assert axes(mrope_interleaved=True, mrope_section=[2, 1, 1]) == ((2, 1, 1), False)
     with pytest.raises(UnderhillError, match="whose sum is 4"):
         axes(mrope_section=[1, 2, 2])
