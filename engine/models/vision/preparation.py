@@ -115,10 +115,12 @@ def kimi_tower(config: Mapping[str, Any]) -> Config:
     found = Config({**named, "model_type": config["model_type"]})
     for key, value in _KIMI_WAYS.items():
         found.expect(key, value)
-    if found.integer("pos_emb_height", 64) != found.integer("pos_emb_width", 64):
+    merged = found.integers("merge_kernel_size") or (2, 2)
+    square = len(merged) == 2 and 0 < merged[0] == merged[1]
+    if not square or found.integer("pos_emb_height", 64) != found.integer("pos_emb_width", 64):
         raise _not_known()
     usual = {"patch_size": 14, "hidden_size": 1152, "intermediate_size": 4304, "num_attention_heads": 16}
-    return Config({**usual, "merge_kernel_size": [2, 2], **named})
+    return Config({**usual, **named, "merge_kernel_size": list(merged)})
 
 
 def _kimi(config: Mapping[str, Any], said: Config) -> Sizing:

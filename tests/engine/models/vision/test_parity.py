@@ -225,6 +225,7 @@ def test_another_preparation_is_refused_with_the_first_picture(
     [
         ({"merge_type": "other"}, "merge_type"),
         ({"init_pos_emb_width": 7}, "isn't known"),
+        ({"merge_kernel_size": [2]}, "isn't known"),
         ({"mm_projector_type": "mlp"}, "mm_projector_type"),
     ],
 )
