@@ -52,7 +52,10 @@ def checkpoint(made: Any, folder: Path) -> Path:
     raw = seeing.save(made, folder)
     hub = {ours: theirs for theirs, ours in KIMI_NAMES.items()}
     sight = {hub.get(name, name): value for name, value in raw["vision_config"].items() if name != "model_type"}
-    raw["vision_config"] = {**sight, "merge_type": "sd2_tpool", "mm_projector_type": "patchmerger"}
+    raw["vision_config"] = {
+        **sight, "merge_type": "sd2_tpool", "mm_projector_type": "patchmerger",
+        "_attn_implementation": "flash_attention_2",
+    }  # fmt: skip
     raw["media_placeholder_token_id"] = raw.pop("image_token_id")
     (folder / "config.json").write_text(json.dumps(raw), encoding="utf-8")
     (folder / "preprocessor_config.json").write_text(json.dumps({"media_proc_cfg": PREPARED}), encoding="utf-8")
