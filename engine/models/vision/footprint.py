@@ -12,7 +12,7 @@ from engine.models.config import Config
 from engine.models.vision.preparation import MOST_TOKENS, kimi_tower, sizing_of
 
 FLOAT, STORED = 4, 2  # bytes of a number at work, and in the store
-BESIDE = 40_000_000  # copies that products of matrices work on, and holes of the heap between blocks (measured)
+BESIDE = 60_000_000  # copies that products of matrices work on, and holes of the heap between blocks (measured)
 ROWS_BYTES = 64 << 20  # most that is kept of what encoders gave, but for the last picture's
 USUAL_TOKENS = {"gemma4": 280}  # where nothing says otherwise; of others: MOST_TOKENS
 
