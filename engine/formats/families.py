@@ -59,6 +59,7 @@ FAMILIES: dict[str, ExpertNames] = {
     "gemma4_text": ExpertNames(module="experts"),
     "glm4_moe": _MLP,
     "glm4_moe_lite": _MLP,
+    "glm4v_moe": _MLP,
     "glm_moe_dsa": _MLP,
     "gpt_oss": ExpertNames(transposed=True, interleaved=True, bias=True),
     "granitemoe": _GRANITE,
@@ -97,7 +98,7 @@ FAMILIES: dict[str, ExpertNames] = {
 COMPATIBLE = frozenset(
     """
     aria aria_text axk1 axk2 bailing_hybrid beam cohere2_moe
-    dots3_note dots3_note_text flint glm4v_moe glm5_next granitemoe_swa
+    dots3_note dots3_note_text flint glm5_next granitemoe_swa
     hy_v4 inkling2 inkling2_text inkling_mm_model inkling_text jamba
     kolibri1 laguna mellum minimax minimax_m3_vl_text
     mistral_large4 muse_spark qwen3_omni_moe_thinker qwen4_exp
@@ -128,15 +129,23 @@ def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
 # What a model sees with, in families whose vision tower Underhill runs: the beginnings of its tensors' names.
 _VISION = {
     "gemma4": ("model.vision_tower.", "model.embed_vision."),
+    "glm4v_moe": ("model.visual.",),
+    "kimi_k25": ("vision_tower.", "mm_projector."),
     "qwen3_5_moe": ("model.visual.",),
     "qwen3_vl_moe": ("model.visual.",),
 }
 
 
+def image_token(config: Mapping[str, Any]) -> int | None:
+    """The token that a model's chat template writes for a picture; None where its config names none."""
+    found = config.get("image_token_id", config.get("media_placeholder_token_id"))
+    return found if type(found) is int and found >= 0 else None
+
+
 def vision_prefixes(config: Mapping[str, Any]) -> tuple[str, ...]:
     """What the names of the tensors that a model of this config sees with begin with; () where Underhill has none."""
-    kind, place = str(config.get("model_type")), config.get("image_token_id")
-    if not isinstance(config.get("vision_config"), Mapping) or type(place) is not int or place < 0:
+    kind = str(config.get("model_type"))
+    if not isinstance(config.get("vision_config"), Mapping) or image_token(config) is None:
         return ()
     # Gemma 4 with inputs of every layer has another input for pictures there; no published one with experts has them.
     if kind == "gemma4" and text_config(config).get("hidden_size_per_layer_input", 256):

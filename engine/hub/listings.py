@@ -96,8 +96,8 @@ def bundled_details(hub: Hub, entry: CatalogueEntry, repo: str, estimates: FitEs
     """What the catalogue alone knows of a model, in one of its repositories; without its files. Nothing is sent."""
     source = next((source for source in entry.sources if source.repo == repo), None)
     tops = TOPS[1:] if source is not None or entry.native else TOPS
-    fits = estimates.each(lambda top: catalogue_facts(entry, top), tops)
-    best = estimates.best(lambda top: catalogue_facts(entry, top), tops)
+    fits = estimates.each(lambda top: catalogue_facts(entry, top, source), tops)
+    best = estimates.best(lambda top: catalogue_facts(entry, top, source), tops)
     shape = entry.shape
     return ModelDetails(
         model=replace(_bundled(entry, source), fit=best, here=_owned().get(repo, "")), page=hub.page(repo), files=(),
@@ -112,7 +112,7 @@ def outline_facts(outline: Outline, top: int) -> ModelFacts:
     groups = outline.specs(top)
     dense = outline.parameters - sum(count * spec.parameters for count, spec in groups)
     nbytes = sum(entry.nbytes for entry in outline.dense.values())
-    return looked_at_facts(outline.config, outline.repo, dense, nbytes, groups)
+    return looked_at_facts(outline.config, outline.repo, dense, nbytes, groups, vision=outline.vision)
 
 
 def _judged(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
@@ -162,6 +162,8 @@ class CatalogueEntry:
     """A model of the catalogue. parameters: as its makers state it. bits: per weight, as `repo` has it.
 
     sources: where it can be had in four bits, the first choice first; none where `repo` has it so, or nobody does.
+    vision: what its config.json says of the tower that it reads images with, as far as that tells what looking takes of
+    memory; {}: it reads none.
     """
 
     repo: str
@@ -174,6 +176,7 @@ class CatalogueEntry:
     bits: float
     sources: tuple[FourBit, ...]
     shape: ModelShape
+    vision: Mapping[str, int | list[int]] = field(default_factory=dict)
 
     @property
     def download_bytes(self) -> int:
@@ -233,6 +236,9 @@ def _entry(value: Any) -> CatalogueEntry:
         sources = tuple(_made(FourBit, source) for source in value["sources"])
         if not all(source.form in FORMS for source in sources):
             raise TypeError("a source has an unknown form")
+        for one in _numbers(value.get("vision", {})):
+            if type(one) is not int or one < 0:
+                raise TypeError(f"vision says {shown(one)}")
         whole = {**value, "sources": sources, "shape": _made(ModelShape, shape)}
         entry: CatalogueEntry = _made(CatalogueEntry, whole)
     except (TypeError, KeyError, AttributeError, ValueError) as cause:
@@ -240,15 +246,22 @@ def _entry(value: Any) -> CatalogueEntry:
     return entry
 
 
+def _numbers(vision: Any) -> list[Any]:
+    """What it says, lists unfolded."""
+    if not isinstance(vision, Mapping):
+        raise TypeError("vision is no group of settings")
+    return [one for said in vision.values() for one in (said if isinstance(said, list) else [said])]
+
+
 def _made(cls: Any, values: Mapping[str, Any]) -> Any:
     """A dataclass of plain values, each of the type that it declares, and no number negative."""
     if not isinstance(values, Mapping):
         raise TypeError(f"{shown(values)} is no {cls.__name__}")
-    for field in fields(cls):
-        kind = _KINDS.get(str(field.type))
-        value = values.get(field.name, field.default)
+    for known in fields(cls):
+        kind = _KINDS.get(str(known.type))
+        value = values.get(known.name, known.default)
         if kind is not None and (not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)):
-            raise TypeError(f"{field.name} is {shown(value)}")
+            raise TypeError(f"{known.name} is {shown(value)}")
         if isinstance(value, int | float) and value < 0:
-            raise TypeError(f"{field.name} is negative")
+            raise TypeError(f"{known.name} is negative")
     return cls(**values)

@@ -9,7 +9,7 @@ from typing import Any
 from engine.convert.importer import GROUPS
 from engine.errors import UnderhillError
 from engine.formats.families import text_config
-from engine.library.catalogue import CatalogueEntry, CompressedAttention, LatentAttention, ModelShape
+from engine.library.catalogue import CatalogueEntry, CompressedAttention, FourBit, LatentAttention, ModelShape
 from engine.library.facts import (
     CONTEXT,
     compat_kv_values,
@@ -99,8 +99,11 @@ _DENSE_LAYERS = ("first_k_dense_replace", "moe_layer_start_index", "num_dense_la
 Group = tuple[int, ExpertSpec]  # a layer: so many experts of this kind
 
 
-def catalogue_facts(entry: CatalogueEntry, top: int) -> ModelFacts:
-    """Of a model of the catalogue: its shape is known, its config is not."""
+def catalogue_facts(entry: CatalogueEntry, top: int, source: FourBit | None = None) -> ModelFacts:
+    """Of a model of the catalogue: its shape is known, its config is not.
+
+    source: the one of its sources that it comes from; None: its own repository. From GGUF it reads no images.
+    """
     shape = entry.shape
     if not is_known({"model_type": entry.model_type}):
         layer = shape.experts, expert_spec(shape.hidden, shape.moe_intermediate, top, shape.gate)
@@ -122,6 +125,7 @@ def catalogue_facts(entry: CatalogueEntry, top: int) -> ModelFacts:
         known = sum(nbytes(m, held) for m in by_words)
         return round((size - known) * grown) + known
 
+    image_bytes, image_tokens = (0, 0) if source and source.gguf else vision_footprint(_seeing(entry), None)
     attending = (shape.layers - shape.linear.layers) / shape.layers
     return replace(
         facts,
@@ -129,6 +133,8 @@ def catalogue_facts(entry: CatalogueEntry, top: int) -> ModelFacts:
         kv_bytes=round(facts.kv_bytes * attending),
         packed_kv_bytes=round(facts.packed_kv_bytes * attending),
         context_length=entry.context_length,
+        image_bytes=image_bytes,
+        image_tokens=image_tokens,
         disk_bytes=facts.disk_bytes + BF16 * (shape.dense_parameters - counted),
     )
 
@@ -157,16 +163,18 @@ def remote_facts(config: Mapping[str, Any], name: str, parameters: int, top: int
 
 
 def looked_at_facts(
-    config: Mapping[str, Any], name: str, dense: int, dense_bytes: int, groups: Iterable[Group]
+    config: Mapping[str, Any], name: str, dense: int, dense_bytes: int, groups: Iterable[Group], *, vision: int = 0
 ) -> ModelFacts:
     """Of a model whose headers were read. dense: parameters beside the experts, in `dense_bytes` as they are stored.
 
-    groups: by layer, of the tier that would be stored. Raises UnderhillError as config_facts does.
+    groups: by layer, of the tier that would be stored. vision: bytes of what it reads images with; 0: it reads none.
+    Raises UnderhillError as config_facts does.
     """
     groups, text = list(groups), text_config(config)
-    disk = dense_bytes + sum(count * spec.layout.nbytes for count, spec in groups)
+    disk = dense_bytes + vision + sum(count * spec.layout.nbytes for count, spec in groups)
     if is_known(config):
-        return replace(config_facts(config, name, groups[0][1].top), disk_bytes=disk)
+        facts = replace(config_facts(config, name, groups[0][1].top), disk_bytes=disk)
+        return facts if vision else replace(facts, image_bytes=0, image_tokens=0)
     facts = compat_facts(
         name, dense, groups, experts_per_token(config), layers=_number(text, "num_hidden_layers"),
         vocabulary=_number(text, "vocab_size"), context_length=_number(text, "max_position_embeddings") or CONTEXT,
@@ -227,6 +235,16 @@ def _stand_in(shape: ModelShape) -> dict[str, Any]:
     return {
         **common, "model_type": "qwen3_moe", "num_experts": shape.experts, "num_key_value_heads": a.kv_heads,
         "head_dim": a.head_dim, "mlp_only_layers": list(range(shape.dense_layers)),
+    }  # fmt: skip
+
+
+def _seeing(entry: CatalogueEntry) -> dict[str, Any]:
+    """What vision_footprint looks at of its config."""
+    if not entry.vision:
+        return {}
+    return {
+        "model_type": entry.model_type, "hidden_size": entry.shape.hidden, "hidden_size_per_layer_input": 0,
+        "image_token_id": 0, "vision_config": dict(entry.vision),
     }  # fmt: skip
 
 

@@ -70,8 +70,8 @@ class FitEstimates:
 
     def catalogue(self, entry: CatalogueEntry) -> Fit | None:
         """How a model of the catalogue would run here, as it is offered: of four bits no more are made."""
-        tops = TOPS[1:] if entry.sources or entry.native else TOPS
-        return self.best(lambda top: catalogue_facts(entry, top), tops)
+        tops, source = TOPS[1:] if entry.sources or entry.native else TOPS, next(iter(entry.sources), None)
+        return self.best(lambda top: catalogue_facts(entry, top, source), tops)
 
     def config(self, config: Mapping[str, Any], name: str, parameters: int) -> Fit | None:
         """The same of any model whose config is known; None where the config alone does not say."""

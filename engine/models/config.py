@@ -193,7 +193,9 @@ class Config:
             scaling = None if factor == 1.0 else RopeScaling(kind="linear", factor=factor)
             return self._one(RopeSpec(head_dim, theta, interleaved, scaling, rotated=2 * int(share * head_dim // 2)))
         dim = int(head_dim * share)
-        return self._one(RopeSpec(dim, theta, interleaved, self._scaling(kind, settings, dim), axes=_axes(settings)))
+        axes, apart = _axes(settings, dim // 2), not settings.get("mrope_interleaved")
+        scaling = self._scaling(kind, settings, dim)
+        return self._one(RopeSpec(dim, theta, interleaved, scaling, axes=axes, apart=bool(axes) and apart))
 
     def _one(self, spec: RopeSpec) -> RopeSpec:
         """The same object for equal specs, so that layers which share one can see it by identity."""
@@ -300,14 +302,16 @@ def _number(key: str, value: Any) -> float:
     return float(value)
 
 
-def _axes(settings: Mapping[str, Any]) -> tuple[int, ...]:
-    """Frequencies that turn by rows and by columns of pictures, where they lie among each other."""
+def _axes(settings: Mapping[str, Any], frequencies: int) -> tuple[int, ...]:
+    """See RopeSpec.axes. frequencies: how many there are, which is their sum where they lie apart."""
     found = settings.get("mrope_section")
-    if found is None or not settings.get("mrope_interleaved"):
+    if found is None:
         return ()
     if not isinstance(found, list) or len(found) != 3 or not all(type(n) is int and 0 <= n <= WIDTH for n in found):
         raise _broken("mrope_section", found, msg("three whole numbers"))
-    return tuple(found[1:])
+    if not settings.get("mrope_interleaved") and sum(found) != frequencies:
+        raise _broken("mrope_section", found, msg("three whole numbers whose sum is {sum}", sum=frequencies))
+    return tuple(found)
 
 
 def positive(key: str, value: Any) -> float:

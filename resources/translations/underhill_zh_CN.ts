@@ -9861,6 +9861,11 @@
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
+            <source>three whole numbers whose sum is {sum}</source>
+            <translation>三个整数，其和为 {sum}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
             <source>a number above 0</source>
             <translation>大于 0 的数</translation>
         </message>

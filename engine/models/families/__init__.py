@@ -38,6 +38,7 @@ FAMILIES: dict[str, Callable[[Config], DecoderSpec]] = {
     "gemma4_text": gemma.gemma4,
     "glm4_moe": deepseek.glm4_moe,
     "glm4_moe_lite": deepseek.glm4_moe_lite,
+    "glm4v_moe": deepseek.glm4v_moe,
     "glm_moe_dsa": deepseek.glm_moe_dsa,
     "gpt_oss": grouped_query.gpt_oss,
     "granitemoe": hybrid.granitemoe,

@@ -267,13 +267,30 @@ def glm4_moe(c: Config) -> DecoderSpec:
 
     The layer for multi-token prediction is left out.
     """
+    return _glm4(c, "model")
+
+
+def glm4v_moe(c: Config) -> DecoderSpec:
+    """GLM-4.5V and 4.6V: the layers of GLM-4.5 with biases and without norms of queries and keys, one name deeper.
+
+    For text its rope has one axis only (see vision/positions.py).
+    """
+    c.expect("use_qk_norm", False)
+    c.raw["attention_bias"] = c.flag("attention_bias", True)
+    outside = Config({**c.whole, "text_config": None})
+    c.raw["tie_word_embeddings"] = any(part.flag("tie_word_embeddings", False) for part in (c, outside))
+    return _glm4(c, "model.language_model")
+
+
+def _glm4(c: Config, root: str) -> DecoderSpec:
+    """root: as of llama."""
     eps, first = c.number("rms_norm_eps", 1e-5), c.integer("first_k_dense_replace", 1)
 
     def mixer(prefix: str, i: int) -> AttentionSpec:
         own = attention(c, f"{prefix}.self_attn", partial=0.5)
         return replace(own, o_bias=False, qk_norm="head" if c.flag("use_qk_norm", False) else None, qk_norm_eps=eps)
 
-    return llama(c, eps, mixer, lambda prefix, i: sigmoid_moe(c, f"{prefix}.mlp", i >= first))
+    return llama(c, eps, mixer, lambda prefix, i: sigmoid_moe(c, f"{prefix}.mlp", i >= first), root=root)
 
 
 def glm4_moe_lite(c: Config) -> DecoderSpec:

@@ -50,13 +50,16 @@ def rope_table(spec: RopeSpec, start: int, stop: int, horizon: int, step: int = 
 def rope_table_of(spec: RopeSpec, positions: Tensor, horizon: int) -> RopeTable:
     """Tables of tokens that have three positions each: in time, and of pictures rows and columns. positions: [3, T].
 
-    Frequency 3n + 1 turns by rows and 3n + 2 by columns, as many as the axes say, and all others by time (Qwen3-VL's
-    interleaved MRoPE).
+    spec: with axes (MRoPE). Where they lie among each other, frequency 3n + 1 turns by rows and 3n + 2 by columns, as
+    many as there are, and all others by time.
     """
     frequencies, factor = rope_frequencies(spec, horizon)
-    axis = torch.zeros(len(frequencies), dtype=torch.int64)
-    for number, count in enumerate(spec.axes, start=1):
-        axis[number : 3 * count : 3] = number
+    if spec.apart:
+        axis = torch.arange(len(spec.axes)).repeat_interleave(torch.tensor(spec.axes))
+    else:
+        axis = torch.zeros(len(frequencies), dtype=torch.int64)
+        for number, count in enumerate(spec.axes[1:], start=1):
+            axis[number : 3 * count : 3] = number
     return _table(spec, positions.float()[axis].T.contiguous() * frequencies, factor)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 NormKind = Literal["rms", "rms_plus_one", "layer"]
@@ -52,7 +52,8 @@ class RopeSpec:
 
     rotated: only this many of `dim` turn, the others have frequency 0 (gemma4's proportional rope); None: all.
     interleaved: pairs are (2i, 2i+1); otherwise (i, i + dim/2).
-    axes: how many frequencies turn by a token's row and column in a picture (layers.rope.rope_table_of); (): none.
+    axes: how many frequencies turn by time, by rows and by columns where a picture is; (): all by time. apart: one axis
+    behind the other; otherwise among each other (layers.rope.rope_table_of).
     """
 
     dim: int
@@ -60,7 +61,9 @@ class RopeSpec:
     interleaved: bool = False
     scaling: RopeScaling | None = None
     rotated: int | None = None
+    _: KW_ONLY
     axes: tuple[int, ...] = ()
+    apart: bool = False
 
 
 @dataclass(frozen=True)

@@ -20,16 +20,16 @@ FORMATS = ("PNG", "JPEG", "WEBP")
 PIXELS, DAMAGED, LARGE, NARROW = "pixels", "damaged", "large", "narrow"
 
 
-def pixels(data: str, way: str, step: int, most: int, least: int) -> Iterator[list[object]]:
+def pixels(data: str, way: str, step: int, most: int, least: int, longest: int) -> Iterator[list[object]]:
     """Yield [PIXELS, width, height, RGB in base64] of a file in base64; or else [LARGE, megapixels], [NARROW] or
     [DAMAGED, why].
 
-    way, step, most, least: of the Sizing.
+    way, step, most, least, longest: of the Sizing.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield _decoded(base64.b64decode(data), Sizing(way, step, most, least))
+            yield _decoded(base64.b64decode(data), Sizing(way, step, most, least, longest=longest))
     except (ArithmeticError, AttributeError, EOFError, LookupError, OSError, RecursionError, SyntaxError, TypeError,
             ValueError, struct.error) as e:  # what the library raises on files that keep to no rule  # fmt: skip
         if out_of_memory(e):
@@ -50,10 +50,13 @@ def _decoded(data: bytes, sizing: Sizing) -> list[object]:
         tiles = sizing.fitted(upright.width, upright.height)
         if tiles is None:
             return [NARROW]
-        size = tiles[0] * sizing.step, tiles[1] * sizing.step
+        size = sizing.resized(upright.width, upright.height, tiles)
         seen_through = "A" in upright.getbands() or "transparency" in upright.info
         mode = "RGBA" if seen_through else "RGB"
         resized = (upright if upright.mode == mode else upright.convert(mode)).resize(size, Image.Resampling.BICUBIC)
         if seen_through:
             resized = Image.alpha_composite(Image.new("RGBA", size, "white"), resized).convert("RGB")
-    return [PIXELS, *size, base64.b64encode(resized.tobytes()).decode("ascii")]
+    whole = tiles[0] * sizing.step, tiles[1] * sizing.step
+    padded = Image.new("RGB", whole)
+    padded.paste(resized)
+    return [PIXELS, *whole, base64.b64encode(padded.tobytes()).decode("ascii")]

@@ -11,10 +11,12 @@ from torch import Tensor
 
 from engine.models.config import Config
 from engine.models.layers.weights import CheckpointWeights
+from engine.models.vision.kimi import KimiEncoder
 from engine.models.vision.pixels import Pixels
-from engine.models.vision.preparation import sizing_of
+from engine.models.vision.preparation import CLIP, HALVES, sizing_of
 from engine.models.vision.sizing import Sizing
 from engine.models.vision.tower import building, read_when_needed
+from engine.native.memory import trim_heap
 
 
 class VisionEncoder(Protocol):
@@ -76,30 +78,52 @@ class QwenEncoder:
 
     begins: tuple[int, ...] = ()  # the template writes them
     ends: tuple[int, ...] = ()
+    _usual_side, _shift, _used_outside = 16, HALVES, ""
 
     def __init__(
         self, config: Mapping[str, Any], folder: Path, weights: CheckpointWeights, pause: Callable[[], None]
     ) -> None:
         """As Gemma4Encoder."""
         self.sizing, seen = sizing_of(config, folder), Config(config["vision_config"])
-        self._side, self._merged = seen.integer("patch_size", 16), seen.integer("spatial_merge_size", 2)
+        self._side, self._merged = seen.integer("patch_size", self._usual_side), seen.integer("spatial_merge_size", 2)
         self._times = seen.integer("temporal_patch_size", 2)
         with building(config):
-            self._tower = _qwen_tower({name: config[name] for name in ("model_type", "text_config", "vision_config")})
+            tower = _merging_tower({name: config[name] for name in ("model_type", "text_config", "vision_config")})
             with torch.device("cpu"):  # computed, not stored
-                self._tower.rotary_pos_emb = type(self._tower.rotary_pos_emb)(self._tower.config)
-        read_when_needed(self._tower, "model.visual.", weights, pause)
+                tower.rotary_pos_emb = type(tower.rotary_pos_emb)(tower.config)
+        read_when_needed(tower, "model.visual.", weights, pause, self._used_outside)
+        self._tower = tower
 
     @torch.inference_mode()
     def encode(self, picture: Pixels) -> Tensor:
         """See VisionEncoder."""
-        patches = qwen_patches(picture, self._side, self._merged, self._times)
+        patches = merging_patches(picture, self._side, self._merged, self._times, self._shift)
         grid = torch.tensor([[1, picture.height // self._side, picture.width // self._side]])
         found = self._tower(patches, grid_thw=grid)
         return torch.stack([found.pooler_output, *getattr(found, "deepstack_features", ())])
 
 
-def _qwen_tower(config: Mapping[str, Any]) -> Any:
+class GlmEncoder(QwenEncoder):
+    """GLM-4.5V and 4.6V: as Qwen, by a tower of another kind."""
+
+    _usual_side, _shift, _used_outside = 14, CLIP, "embeddings.position_embedding"
+
+    def __init__(
+        self, config: Mapping[str, Any], folder: Path, weights: CheckpointWeights, pause: Callable[[], None]
+    ) -> None:
+        """As Gemma4Encoder."""
+        super().__init__(config, folder, weights, pause)
+        # The largest convolution takes 12 bytes a weight: holes that the layers left in the heap must not stay beside.
+        self._tower.downsample.register_forward_pre_hook(lambda *_: trim_heap())
+
+
+def _merging_tower(config: Mapping[str, Any]) -> Any:
+    if config["model_type"] == "glm4v_moe":
+        from transformers import Glm4vMoeConfig
+        from transformers.models.glm4v_moe.modeling_glm4v_moe import Glm4vMoeVisionModel
+
+        other = Glm4vMoeConfig.from_dict(dict(config)).vision_config
+        return Glm4vMoeVisionModel._from_config(other, dtype=torch.float32)
     if config["model_type"] == "qwen3_vl_moe":
         from transformers import Qwen3VLMoeConfig
         from transformers.models.qwen3_vl_moe.modeling_qwen3_vl_moe import Qwen3VLMoeVisionModel
@@ -121,16 +145,22 @@ def gemma4_patches(picture: Pixels, side: int) -> tuple[Tensor, Tensor]:
     return patches, torch.stack((columns.flatten(), rows.flatten()), -1)
 
 
-def qwen_patches(picture: Pixels, side: int, merged: int, times: int) -> Tensor:
-    """[P, 3 * times * side * side], -1 to 1, those of one token together, as Qwen2VLImageProcessor has them."""
+def merging_patches(
+    picture: Pixels, side: int, merged: int, times: int, shift: tuple[tuple[float, ...], tuple[float, ...]]
+) -> Tensor:
+    """[P, 3 * times * side * side], those of one token together, as Qwen2VLImageProcessor and Glm46VImageProcessor
+    have them. shift: HALVES or CLIP."""
     high, wide = picture.height // side, picture.width // side
-    values = (picture.values() - 0.5) / 0.5
+    mean, deviation = (torch.tensor(part) for part in shift)
+    values = (picture.values() - mean) / deviation
     tiles = values.view(high // merged, merged, side, wide // merged, merged, side, 3).permute(0, 3, 1, 4, 6, 2, 5)
     return tiles[:, :, :, :, :, None].expand(*tiles.shape[:5], times, side, side).reshape(high * wide, -1)
 
 
 ENCODERS: dict[str, Callable[[Mapping[str, Any], Path, CheckpointWeights, Callable[[], None]], VisionEncoder]] = {
     "gemma4": Gemma4Encoder,
+    "glm4v_moe": GlmEncoder,
+    "kimi_k25": KimiEncoder,
     "qwen3_5_moe": QwenEncoder,
     "qwen3_vl_moe": QwenEncoder,
 }

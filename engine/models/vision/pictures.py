@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.formats.families import image_token
 from engine.limits import PICTURE_BYTES, PICTURE_PIXELS, PICTURE_SECONDS, PICTURES_KEPT
 from engine.models.layers.weights import CheckpointWeights
 from engine.models.vision import decoding
@@ -46,7 +47,9 @@ class Pictures:
         """config: of config.json, of which formats.families.vision_prefixes is not empty. The others: as of
         Gemma4Encoder. The encoder is made for the first picture.
         """
-        self.place: int = config["image_token_id"]
+        place = image_token(config)
+        assert place is not None, "such a config has prefixes"
+        self.place = place
         self._new_encoder = lambda: ENCODERS[str(config["model_type"])](config, folder, weights, pause)
         self._sizing = cache(lambda: sizing_of(config, folder))
         self._encoder: VisionEncoder | None = None
@@ -164,7 +167,9 @@ def decode(image: bytes, size: Sizing) -> Pixels:
     data = base64.b64encode(image).decode("ascii")
     with contextlib.closing(SandboxedFunction(f"{decoding.__name__}:pixels", DECODING_MEMORY)) as reader:
         try:
-            kind, *said = reader.call(data, size.way, size.step, size.most, size.least, seconds=PICTURE_SECONDS)
+            kind, *said = reader.call(
+                data, size.way, size.step, size.most, size.least, size.longest, seconds=PICTURE_SECONDS
+            )
         except SandboxStopped as e:
             raise UnderhillError(Kind.CANCELLED, msg("Stopped.")) from e
         except SandboxTimeout as e:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-LARGEST, NEAREST = "largest", "nearest"
+LARGEST, NEAREST, GROWN, PADDED = "largest", "nearest", "grown", "padded"
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,10 @@ class Sizing:
     """How a picture is resized before a model looks at it. A token stands for a tile of `step` x `step` pixels.
 
     way: LARGEST: as large as `most` tiles allow (Gemma 4). NEAREST: as large as it is, rounded to tiles, of at least
-    `least` and at most `most` (Qwen). around: tokens that stand around a picture and that the template does not write.
+    `least` and at most `most` (Qwen). GROWN: as NEAREST, what is smaller than a tile first made as large as one (GLM).
+    PADDED: as it is, with black at its right and lower edge up to whole tiles; one of more than `most`, or with a side
+    of more than `longest`, is made as large as they allow (Kimi). around: tokens that stand around a picture and that
+    the template does not write.
     """
 
     way: str
@@ -21,10 +24,22 @@ class Sizing:
     most: int
     least: int = 1
     around: int = 0
+    longest: int = 0
 
     def fitted(self, width: int, height: int) -> tuple[int, int] | None:
         """(width, height) in tiles; None where there is none near this shape."""
-        return self._largest(width, height) if self.way == LARGEST else self._nearest(width, height)
+        if self.way == LARGEST:
+            return self._largest(width, height)
+        if self.way == PADDED:
+            return self._padded(width, height)
+        if self.way == GROWN and (shorter := min(width, height)) < self.step:
+            width, height = (int(side * (self.step / shorter)) for side in (width, height))
+        return self._nearest(width, height)
+
+    def resized(self, width: int, height: int, tiles: tuple[int, int]) -> tuple[int, int]:
+        """(width, height) in pixels of the picture itself, inside of `tiles` as `fitted` gives them."""
+        wide, high = (number * self.step for number in tiles)
+        return (min(width, wide), min(height, high)) if self.way == PADDED else (wide, high)
 
     def tokens(self, width: int, height: int) -> int:
         """Of a picture of this size, with those around it; 0 where there is no size near this shape."""
@@ -44,7 +59,7 @@ class Sizing:
         return (wide, high) if wide * high <= self.most else None
 
     def _nearest(self, width: int, height: int) -> tuple[int, int] | None:
-        """As `smart_resize` of transformers' Qwen2VLImageProcessor."""
+        """As `smart_resize` of transformers' Qwen2VLImageProcessor, and of Glm46VImageProcessor where it has grown."""
         if max(width, height) > 200 * min(width, height):
             return None
         wide, high = (round(side / self.step) for side in (width, height))
@@ -54,4 +69,13 @@ class Sizing:
         elif wide * high < self.least:
             grown = math.sqrt(self.least * self.step**2 / (width * height))
             wide, high = (math.ceil(side * grown / self.step) for side in (width, height))
+        return wide, high
+
+    def _padded(self, width: int, height: int) -> tuple[int, int]:
+        """As `navit_resize` of transformers' Kimi_K25ImageProcessor, where nothing has to be made smaller."""
+        wide, high = (math.ceil(side / self.step) for side in (width, height))
+        if wide * high > self.most or max(wide, high) > self.longest:
+            shrunk = math.sqrt(width * height / (self.most * self.step**2))
+            shrunk = max(shrunk, max(width, height) / (min(self.longest, self.most) * self.step))
+            wide, high = (max(1, math.floor(side / shrunk / self.step)) for side in (width, height))
         return wide, high

@@ -34,11 +34,14 @@ def building(config: Mapping[str, Any]) -> Iterator[None]:
         raise misfit(config) from cause
 
 
-def read_when_needed(root: nn.Module, prefix: str, weights: CheckpointWeights, pause: Callable[[], None]) -> None:
+def read_when_needed(
+    root: nn.Module, prefix: str, weights: CheckpointWeights, pause: Callable[[], None], used_outside: str = ""
+) -> None:
     """Have each module read its own weights before it runs, and let go of them behind that, whatever it raised.
 
     prefix: of their names. pause: called before each; what it raises goes through, as does what `fetch` raises, and
-    BROKEN_FILE for weights of another shape.
+    BROKEN_FILE for weights of another shape. used_outside: the path of a module that never runs: the one around it
+    uses its weights, and reads them.
     """
     root.eval().requires_grad_(False)
     for path, module in root.named_modules():
@@ -46,13 +49,14 @@ def read_when_needed(root: nn.Module, prefix: str, weights: CheckpointWeights, p
         own = {name: tensor for name, tensor in held.items() if tensor.is_meta}
         if own:
             names = {name: f"{prefix}{path}.{name}" if path else prefix + name for name in own}
-            module.register_forward_pre_hook(partial(_take, own, names, weights, pause))
-            module.register_forward_hook(partial(_let_go, own), always_call=True)
+            runs = root.get_submodule(path.rpartition(".")[0]) if path == used_outside else module
+            runs.register_forward_pre_hook(partial(_take, module, own, names, weights, pause))
+            runs.register_forward_hook(partial(_let_go, module, own), always_call=True)
 
 
 def _take(
-    own: dict[str, Tensor], names: dict[str, str], weights: CheckpointWeights, pause: Callable[[], None],
-    module: nn.Module, _given: Any,
+    module: nn.Module, own: dict[str, Tensor], names: dict[str, str], weights: CheckpointWeights,
+    pause: Callable[[], None], *_: Any,
 ) -> None:  # fmt: skip
     pause()
     for name, wanted in own.items():
@@ -66,6 +70,6 @@ def _take(
         setattr(module, name, nn.Parameter(value, requires_grad=False) if parameter else value)
 
 
-def _let_go(own: dict[str, Tensor], module: nn.Module, *_: Any) -> None:
+def _let_go(module: nn.Module, own: dict[str, Tensor], *_: Any) -> None:
     for name, empty in own.items():
         setattr(module, name, empty)

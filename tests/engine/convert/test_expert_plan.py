@@ -107,13 +107,13 @@ def test_layouts_and_decoders_know_the_same_families() -> None:
     assert set(FAMILIES) == set(families.FAMILIES)
 
 
-@pytest.mark.parametrize("model_type", ["qwen3_moe", "olmoe", "qwen3_5_moe", "qwen3_vl_moe"])
+@pytest.mark.parametrize("model_type", ["qwen3_moe", "olmoe", "qwen3_5_moe", "qwen3_vl_moe", "glm4v_moe"])
 def test_a_copy_saved_with_all_experts_in_one_tensor_reads_the_same(
     model_type: str, saved: Any, tmp_path: Path
 ) -> None:
     model, path = saved(model_type)
     tensors = {n: t for n, t in load((path / "model.safetensors").read_bytes()).items() if ".experts." not in n}
-    root = "model.language_model.layers" if model_type in ("qwen3_5_moe", "qwen3_vl_moe") else "model.layers"
+    root = "model.layers" if model_type in ("qwen3_moe", "olmoe") else "model.language_model.layers"
     for layer, module in fused_experts(model).items():
         for name in ("gate_up_proj", "down_proj"):
             tensors[f"{root}.{layer}.mlp.experts.{name}"] = getattr(module, name).detach().clone()

@@ -10,7 +10,7 @@ import pytest
 
 from engine import resources
 from engine.errors import Kind, UnderhillError
-from engine.formats.families import opens
+from engine.formats.families import opens, vision_prefixes
 from engine.hub.client import checked
 from engine.library import catalogue
 from engine.library.catalogue import CatalogueEntry, load, parse
@@ -36,6 +36,17 @@ def test_each_can_be_opened_and_is_as_large_as_stated(entry: CatalogueEntry) -> 
     assert entry.about.endswith(".")
     assert len(entry.about) < 90
     assert re.fullmatch(r"[a-z0-9.-]+", entry.licence)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.repo)
+def test_each_that_reads_images_says_by_what(entry: CatalogueEntry) -> None:
+    seeing = {
+        "model_type": entry.model_type,
+        "image_token_id": 1,
+        "vision_config": {},
+        "hidden_size_per_layer_input": 0,
+    }
+    assert bool(entry.vision) == bool(vision_prefixes(seeing))
 
 
 def test_active_parameters_where_makers_count_as_we_do() -> None:
@@ -98,6 +109,9 @@ def first() -> dict[str, Any]:
         {"sources": [{"repo": "a/b", "form": "GGUF Q9", "gguf": ""}]},
         {"sources": [{"repo": "a/b"}]},
         {"shape": None},
+        {"vision": [16]},
+        {"vision": {"patch_size": "16"}},
+        {"vision": {"deepstack_visual_indexes": [8, -1]}},
         {"shape": first()["shape"] | {"layers": True}},
         {"shape": first()["shape"] | {"attention": {"heads": 1}}},
         {"shape": first()["shape"] | {"linear": {"layers": 1}}},

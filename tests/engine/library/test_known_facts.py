@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from engine.library.config_facts import catalogue_facts, config_facts, looked_at
 from engine.models.families import FAMILIES
 from engine.planning.fit import fit
 from engine.record.layout import ExpertSpec
+from tests.engine.models.vision import seeing_qwen
 from tests.engine.planning.laptops import MODELS, laptops
 from tests.engine.planning.test_plan import laptop
 
@@ -46,6 +50,32 @@ def test_every_model_of_the_catalogue_gets_its_pill(entry: catalogue.CatalogueEn
     assert 0.9 * entry.parameters < found[8].disk_bytes < 1.8 * entry.parameters
     assert found[4].disk_bytes < 0.75 * found[8].disk_bytes
     assert found[8].lean == (entry.model_type in FAMILIES)
+
+
+SEEING = [entry for entry in ENTRIES.values() if entry.vision]
+
+
+@pytest.mark.parametrize("entry", SEEING, ids=lambda e: e.repo)
+def test_what_reading_an_image_takes_is_in_the_estimate(entry: catalogue.CatalogueEntry) -> None:
+    facts = catalogue_facts(entry, 8)
+    blind = replace(facts, image_bytes=0, image_tokens=0)
+    assert facts.image_tokens in (280, 1024)
+    assert 0.4e9 < facts.image_bytes < 0.8e9
+    machine = laptop(4096)
+    more = fit(machine, facts).wanted - fit(machine, blind).wanted
+    assert 0 < more <= facts.reading_image
+    read_from = catalogue.FourBit("a/b", "GGUF Q4_K_M", "Q4_K_M"), catalogue.FourBit("a/c", "GPTQ-Int4", "")
+    assert [catalogue_facts(entry, 4, source).image_bytes for source in read_from] == [0, facts.image_bytes]
+
+
+def test_of_a_tower_that_is_not_among_the_weights_nothing_is_counted(tmp_path: Path) -> None:
+    seeing_qwen.checkpoint(seeing_qwen.model(), tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    groups = [(8, ExpertSpec(48, 24, 8))] * 4
+    there, gone = (looked_at_facts(config, "x", 1, 123, groups, vision=nbytes) for nbytes in (1000, 0))
+    assert there.image_bytes == config_facts(config, "x").image_bytes > 0
+    assert (gone.image_bytes, gone.image_tokens) == (0, 0)
+    assert there.disk_bytes - gone.disk_bytes == 1000
 
 
 HYBRID: dict[str, Any] = {

@@ -32,7 +32,8 @@ __all__ = ["desk"]
 INSIDE = {"gemma4": "gemma4_text", "qwen3_5_moe": "qwen3_5_moe_text", "llama4_text": "llama4"}  # the text model of one
 # transformers writes no checkpoint of these layouts; test_bailing_moe.py, test_step3p5.py, test_seeing.py,
 # test_minimax_m3.py and tests/engine/session/test_pictures.py write and open their own
-APART = {"bailing_moe", "bailing_moe_v2", "step3p5", "step3p7", "kimi_k25", "mistral3", "minimax_m3_vl", "qwen3_vl_moe"}
+APART = {"bailing_moe", "bailing_moe_v2", "step3p5", "step3p7", "kimi_k25", "mistral3", "minimax_m3_vl"}
+APART |= {"glm4v_moe", "qwen3_vl_moe"}
 GAIN = {"gemma4_text": 2.0}  # see its own test
 HELLO = (protocol.Message("user", "Hello!"),)
 TOKENS = 4

@@ -32,7 +32,11 @@ def save(model: Any, path: Path) -> dict[str, Any]:
     model.save_pretrained(path)
     file = path / "model.safetensors"
     tensors = load(file.read_bytes())
-    for wrong, right in (("language_model.model.blocks.", "language_model.model.layers."), ("model.mm_", "mm_")):
+    for wrong, right in (
+        ("language_model.model.blocks.", "language_model.model.layers."),
+        ("model.mm_", "mm_"),
+        ("vision_tower.encoder.patch_embed.", "vision_tower.patch_embed."),
+    ):
         tensors = {name.replace(wrong, right): tensor for name, tensor in tensors.items()}
     save_file(tensors, file, {"format": "pt"})
     raw: dict[str, Any] = json.loads((path / "config.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Kimi K2.5 and Mistral Small 4: the language model inside is opened, what sees is left out."""
+"""Kimi K2.5 and Mistral Small 4: the language model inside is opened; what sees is kept of the first alone."""
 
 from __future__ import annotations
 
@@ -37,14 +37,16 @@ def test_parity(family: str, tmp_path: Path) -> None:
     assert backend.calls == 2
 
 
-@pytest.mark.parametrize("family", INNER)
-def test_what_sees_is_left_out(family: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("family", "kept"), [("kimi_k25", True), ("mistral3", False)])
+def test_what_sees_is_kept_where_it_can_be_used(family: str, kept: bool, tmp_path: Path) -> None:
     torch.manual_seed(0)
     save(hf_model(config(family)), tmp_path)
     plan = find_experts(Checkpoint.open(tmp_path))
     assert all(name.startswith("language_model.") for name in plan.dense)
-    assert plan.unused
-    assert all(name.startswith(SEES) for name in plan.unused)
+    sees, other = (plan.vision, plan.unused) if kept else (plan.unused, plan.vision)
+    assert sees
+    assert not other
+    assert all(name.startswith(SEES) for name in sees)
 
 
 def test_how_the_language_model_is_packed_is_said_of_the_whole(tmp_path: Path) -> None:

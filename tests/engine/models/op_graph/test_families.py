@@ -44,6 +44,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "kimi_k2": tiny.raw("kimi_k2"),
     "step3p5": written(tiny_config("step3p7").text_config),
     "minimax_m3": written(tiny_config("minimax_m3_vl")),
+    "glm4v_moe": written(tiny_config("glm4v_moe")),
     "qwen3_vl_moe": written(tiny_config("qwen3_vl_moe")),
     "bailing_moe": test_bailing_moe.FIRST,
     "bailing_moe_v2": {**test_bailing_moe.SECOND, "model_type": "bailing_moe_v2"},

@@ -48,11 +48,11 @@ def model() -> Any:
     return randomized(config())
 
 
-def randomized(wanted: Any) -> Any:
+def randomized(wanted: Any, gain: float = GAIN) -> Any:
     """transformers' model of this config, random."""
     torch.manual_seed(0)
     made = AutoModelForImageTextToText.from_config(wanted, attn_implementation="eager").eval()
-    randomize(made, gain=GAIN)
+    randomize(made, gain=gain)
     return made
 
 
@@ -78,9 +78,13 @@ def prepared(images: Sequence[bytes]) -> Any:
 
 def oracle(made: Any, ids: Sequence[int], images: Sequence[bytes]) -> Tensor:
     """Logits [T, V] of transformers for a prompt with pictures in it (ids below zero), in one pass."""
+    return oracle_of(made, ids, prepared(images) if images else {})
+
+
+def oracle_of(made: Any, ids: Sequence[int], given: Any) -> Tensor:
+    """As oracle. given: the pictures as transformers prepares them."""
     shown = torch.tensor([[PLACE if one < 0 else one for one in ids]])
-    given = prepared(images) if images else {}
-    seen = {name: given[name] for name in ("pixel_values", "image_grid_thw") if images}
+    seen = {name: given[name] for name in ("pixel_values", "image_grid_thw") if name in given}
     made.model.rope_deltas = None
     with torch.no_grad():
         found = made(input_ids=shown, mm_token_type_ids=(shown == PLACE).long(), use_cache=False, **seen)

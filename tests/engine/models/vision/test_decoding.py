@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import io
+import math
 import struct
 import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from transformers.models.gemma4.image_processing_pil_gemma4 import get_aspect_ratio_preserving_size
+from transformers.models.glm46v.image_processing_pil_glm46v import smart_resize as grown_resize
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_resize
 
 from engine.errors import Kind, UnderhillError
 from engine.limits import PICTURE_BYTES
 from engine.models.vision import decoding, pictures
-from engine.models.vision.encoders import gemma4_patches, qwen_patches
+from engine.models.vision.encoders import gemma4_patches, merging_patches
+from engine.models.vision.kimi import kimi_patches
 from engine.models.vision.pixels import Pixels
-from engine.models.vision.sizing import LARGEST, NEAREST, Sizing
+from engine.models.vision.preparation import CLIP, HALVES
+from engine.models.vision.sizing import GROWN, LARGEST, NEAREST, PADDED, Sizing
 from tests.engine.models.vision import seeing_gemma as gemma
+from tests.engine.models.vision import seeing_glm as glm
+from tests.engine.models.vision import seeing_kimi as kimi
 from tests.engine.models.vision import seeing_qwen as qwen
 
 SIZE = Sizing(LARGEST, 8, 70)
@@ -30,7 +41,8 @@ SIZE = Sizing(LARGEST, 8, 70)
 def decoded(image: bytes, size: Sizing = SIZE) -> Pixels:
     """In this process: the sandbox has tests of its own."""
     data = base64.b64encode(image).decode("ascii")
-    (kind, width, height, rgb), *rest = decoding.pixels(data, size.way, size.step, size.most, size.least)
+    given = (size.step, size.most, size.least, size.longest)
+    (kind, width, height, rgb), *rest = decoding.pixels(data, size.way, *given)
     assert kind == decoding.PIXELS
     assert not rest
     return Pixels(width, height, base64.b64decode(str(rgb)))
@@ -49,8 +61,14 @@ def corner(pixels: Pixels, x: int = 0, y: int = 0) -> tuple[int, ...]:
 
 @pytest.mark.parametrize(
     "image",
-    [gemma.picture(1), gemma.picture(2, 90, 40, "JPEG"), gemma.picture(3, 400, 30, "WEBP"), gemma.picture(4, 64, 72)],
-    ids=["PNG", "JPEG", "WebP, wide", "of the right size"],
+    [
+        gemma.picture(1),
+        gemma.picture(2, 90, 40, "JPEG"),
+        gemma.picture(3, 400, 30, "WEBP"),
+        gemma.picture(4, 64, 72),
+        gemma.picture(5, 40, 5),
+    ],
+    ids=["PNG", "JPEG", "WebP, wide", "of the right size", "low"],
 )
 def test_prepared_as_transformers_does_it(image: bytes) -> None:
     found = gemma.prepared([image])
@@ -61,7 +79,14 @@ def test_prepared_as_transformers_does_it(image: bytes) -> None:
 
     size = Sizing(NEAREST, 8, 40, 4)
     wanted = qwen.prepared([image])
-    assert torch.equal(qwen_patches(decoded(image, size), 4, 2, 2), wanted["pixel_values"])
+    assert torch.equal(merging_patches(decoded(image, size), 4, 2, 2, HALVES), wanted["pixel_values"])
+
+    wanted = glm.prepared([image])
+    found = merging_patches(decoded(image, Sizing(GROWN, 8, 40, 4)), 4, 2, 2, CLIP)
+    assert torch.equal(found, wanted["pixel_values"])
+
+    wanted = kimi.prepared([image])
+    assert torch.equal(kimi_patches(decoded(image, Sizing(PADDED, 8, 1000, longest=70)), 4), wanted["pixel_values"])
 
 
 SIDES = st.integers(1, 70_000)
@@ -85,6 +110,52 @@ def test_the_nearest_size_is_that_of_transformers(width: int, height: int, most:
         wanted = None
     found = Sizing(NEAREST, 32, most, least).fitted(width, height)
     assert (found and (found[1] * 32, found[0] * 32)) == wanted
+
+
+@given(SIDES, SIDES, st.integers(16, 1024), st.integers(1, 15))
+def test_the_nearest_size_of_one_that_has_grown_is_that_of_transformers(
+    width: int, height: int, most: int, least: int
+) -> None:
+    try:
+        wanted = grown_resize(2, height, width, 2, 28, 2 * least * 28**2, 2 * most * 28**2)
+    except ValueError:
+        wanted = None
+    found = Sizing(GROWN, 28, most, least).fitted(width, height)
+    assert (found and (found[1] * 28, found[0] * 28)) == wanted
+
+
+def transformers_function(module: str, name: str) -> Callable[..., Any]:
+    """One function of a module that cannot be imported without torchvision."""
+    file = Path(transformers.__file__).parent / "models" / f"{module}.py"
+    parsed = ast.parse(file.read_text(encoding="utf-8"))
+    parsed.body = [part for part in parsed.body if isinstance(part, ast.FunctionDef) and part.name == name]
+    found: dict[str, Any] = {"math": math}
+    exec(compile(parsed, str(file), "exec"), found)
+    function: Callable[..., Any] = found[name]
+    return function
+
+
+@given(SIDES, SIDES)
+def test_the_padded_size_is_that_of_transformers(width: int, height: int) -> None:
+    size = Sizing(PADDED, 28, 1024, longest=256)
+    wide, high = size.fitted(width, height) or (0, 0)
+    assert 0 < wide * high <= 1024
+    assert max(wide, high) <= 256
+    if size.resized(width, height, (wide, high)) == (width, height):
+        resize = transformers_function("kimi_k25/image_processing_kimi_k25", "navit_resize")
+        assert resize(height, width, 14, 2, 16384, 512) == ((height, width), (high * 28, wide * 28))
+    else:
+        assert math.ceil(width / 28) * math.ceil(height / 28) > 1024 or max(width, height) > 256 * 28
+
+
+@pytest.mark.parametrize("way", [NEAREST, PADDED])
+def test_what_is_seen_through_is_on_white_and_the_edge_is_black(way: str) -> None:
+    clear = saved(Image.new("RGBA", (12, 20), (255, 0, 0, 0)))
+    found = decoded(clear, Sizing(way, 8, 40, longest=40))
+    assert (found.width, found.height) == (16, 24 if way == PADDED else 16)
+    edge = (0, 0, 0) if way == PADDED else (255, 255, 255)
+    assert corner(found) == corner(found, 11, 15) == (255, 255, 255)
+    assert corner(found, 15, 0) == corner(found, 0, found.height - 1) == edge
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16", "CMYK"])

@@ -12,11 +12,14 @@ import pytest
 
 from engine.models.vision.footprint import ROWS_BYTES, vision_footprint
 from tests.engine.models.vision import seeing_gemma as gemma
+from tests.engine.models.vision import seeing_glm as glm
+from tests.engine.models.vision import seeing_kimi as kimi
 from tests.engine.models.vision import seeing_qwen as qwen
 from tests.engine.models.vision import seeing_qwen_vl as qwen_vl
 
 TOKENS = 280
 MROPE = {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [24, 20, 20], "mrope_interleaved": True}
+APART = {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [8, 12, 12], "partial_rotary_factor": 0.5}
 QWEN = {
     "depth": 2, "hidden_size": 1152, "intermediate_size": 4304, "num_heads": 16, "patch_size": 16,
     "out_hidden_size": 2048, "num_position_embeddings": 2304, "spatial_merge_size": 2, "temporal_patch_size": 2,
@@ -25,9 +28,22 @@ GEMMA = {
     "num_hidden_layers": 2, "hidden_size": 1152, "intermediate_size": 4304, "num_attention_heads": 16,
     "num_key_value_heads": 16, "head_dim": 72, "patch_size": 16, "pooling_kernel_size": 3,
 }  # fmt: skip
+GLM = {
+    "depth": 2, "hidden_size": 1536, "intermediate_size": 10944, "num_heads": 12, "patch_size": 14,
+    "out_hidden_size": 4096, "image_size": 336, "spatial_merge_size": 2, "temporal_patch_size": 2,
+}  # fmt: skip
+KIMI = {"vt_hidden_size": 1152, "vt_intermediate_size": 4304, "vt_num_attention_heads": 16, "patch_size": 14}
 TEXT = {"hidden_size": 2048, "hidden_size_per_layer_input": 0, "rope_parameters": MROPE}
 REAL = {
     "gemma4": ({"vision_config": GEMMA}, {"max_soft_tokens": TOKENS}),
+    "glm4v_moe": (
+        {"vision_config": GLM, "text_config": {**TEXT, "hidden_size": 4096, "rope_parameters": APART}},
+        {**glm.PREPARED, "patch_size": 14, "size": {"longest_edge": TOKENS * 2 * 784, "shortest_edge": 2 * 784}},
+    ),
+    "kimi_k25": (
+        {"vision_config": {**KIMI, "vt_num_hidden_layers": 2}, "text_config": {**TEXT, "hidden_size": 7168}},
+        {"media_proc_cfg": {**kimi.PREPARED, "in_patch_limit": 4 * TOKENS, "patch_size": 14}},
+    ),
     "qwen3_vl_moe": (
         {"vision_config": {**QWEN, "deepstack_visual_indexes": [0, 1]}},
         {**qwen.PREPARED, "patch_size": 16, "size": {"longest_edge": TOKENS * 1024, "shortest_edge": 1024}},
@@ -40,6 +56,7 @@ import json, re, sys
 from pathlib import Path
 import torch
 from engine.models.vision.encoders import ENCODERS
+from engine.models.vision.kimi import KimiNames
 from engine.models.vision.pixels import Pixels
 from engine.native.memory import trim_heap
 
@@ -53,19 +70,23 @@ def status(key):
     return int(re.search(key + r":\\s+(\\d+)", Path("/proc/self/status").read_text()).group(1)) * 1024
 
 def picture(wide, high):
-    return Pixels(wide * step, high * step, bytes(range(256)) * (wide * high * step * step * 3 // 256))
+    return Pixels(wide * step, high * step, bytes(wide * high * step * step * 3))
 
 torch.set_num_threads(1)
 folder, config = Path(sys.argv[1]), json.loads(sys.argv[2])
 encoder = ENCODERS[config["model_type"]](config, folder, Zeros(), lambda: None)
-parts = {"_tower": "model.visual.", "_embedder": "model.embed_vision."}
-if config["model_type"] == "gemma4":
-    parts["_tower"] = "model.vision_tower."
+parts = {"gemma4": {"_tower": "model.vision_tower.", "_embedder": "model.embed_vision."},
+         "kimi_k25": {"_tower": "vision_tower.", "_projector": "mm_projector."}}
+kind, usual = config["model_type"], {"_tower": "model.visual."}
 wanted = {
-    prefix + name: tensor.shape for part, prefix in parts.items() if hasattr(encoder, part)
+    prefix + name: tensor.shape for part, prefix in parts.get(kind, usual).items()
     for held in (getattr(encoder, part).named_parameters(), getattr(encoder, part).named_buffers())
     for name, tensor in held
 }
+if kind == "kimi_k25":  # queries, keys and values are one matrix there
+    stored = KimiNames(Zeros(), 16)._stored
+    wanted = {stored(name): (3 * shape[0], *shape[1:]) if "wqkv" in stored(name) else shape
+              for name, shape in wanted.items()}
 step = encoder.sizing.step
 encoder.encode(picture(8, 8))
 trim_heap()
@@ -101,7 +122,7 @@ def written(family: Any, folder: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(("family", "most"), [(gemma, 70), (qwen, 40), (qwen_vl, 40)])
+@pytest.mark.parametrize(("family", "most"), [(gemma, 70), (glm, 40), (kimi, 70), (qwen, 40), (qwen_vl, 40)])
 def test_tokens_are_those_of_the_preparation(family: Any, most: int, tmp_path: Path) -> None:
     config = written(family, tmp_path)
     planned, tokens = vision_footprint(config, tmp_path)
@@ -120,6 +141,6 @@ def test_layers_in_the_middle_of_the_tower_take_rows_of_their_own(tmp_path: Path
 
 def test_what_reads_no_pictures_takes_nothing(tmp_path: Path) -> None:
     config = written(qwen, tmp_path)
-    assert vision_footprint({**config, "model_type": "kimi_k25"}, tmp_path) == (0, 0)
+    assert vision_footprint({**config, "model_type": "mistral3"}, tmp_path) == (0, 0)
     (tmp_path / "preprocessor_config.json").write_text("{}", encoding="utf-8")  # the first picture is refused
     assert vision_footprint(config, tmp_path) == (0, 0)
