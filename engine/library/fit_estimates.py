@@ -13,6 +13,7 @@ from engine.errors import UnderhillError
 from engine.generation.messages import MemoryUse
 from engine.hardware import probe
 from engine.hardware.machine import Machine
+from engine.kept_by_mark import KeptByMark
 from engine.library import folders
 from engine.library.catalogue import CatalogueEntry
 from engine.library.computer import machine_at
@@ -23,13 +24,12 @@ from engine.library.speed_record import planned
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM, Fit, fit
 from engine.planning.plan import Plan
-from engine.regular_file import FileMark, mark_of
 from engine.store import manifest as manifests
 from engine.store.reader import Store
 
 TOPS = (8, 4)  # bits that a model could be stored with, in the order in which they are preferred
 
-Known = dict[Path, tuple[FileMark, ModelFacts, Path]]  # by store: of its manifest; facts; its largest file
+Known = KeptByMark[tuple[ModelFacts, Path]]  # facts of stores, and the largest file of each
 
 
 class FitEstimates:
@@ -39,7 +39,7 @@ class FitEstimates:
 
     def __init__(self, chosen: Mapping[str, Any] | None = None, known: Known | None = None) -> None:
         self._chosen = settings.validated(chosen or {}, settings.ENGINE)
-        self._known: Known = {} if known is None else known
+        self._known = Known() if known is None else known
         self._held = max(0, probe.rss() - PROGRAM)
         self._machines: dict[Path, Machine] = {}
 
@@ -92,20 +92,18 @@ class FitEstimates:
         return ()
 
     def _facts(self, path: Path, card: ModelCard) -> tuple[ModelFacts, Path]:
-        mark, known = mark_of(path / manifests.NAME), self._known.get(path)
-        if known is not None and known[0] == mark:
-            return known[1:]
-        with Store.open(path) as store:
-            found = model_facts(store, card, spec_of(store)), largest_file(store)
-        if mark is not None:
-            self._known[path] = mark, *found
-        return found
+        return self._known.of(path / manifests.NAME, lambda: _facts_of(path, card))
 
     def _machine(self, place: Path) -> Machine:
         if place not in self._machines:
             found = machine_at(place)
             self._machines[place] = replace(found, memory=found.memory.plus(self._held))
         return self._machines[place]
+
+
+def _facts_of(path: Path, card: ModelCard) -> tuple[ModelFacts, Path]:
+    with Store.open(path) as store:
+        return model_facts(store, card, spec_of(store)), largest_file(store)
 
 
 def memory_planned(plan: Plan, facts: ModelFacts, in_use: int) -> MemoryUse:

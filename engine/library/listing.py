@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Any
 
 from engine.errors import Kind, UnderhillError
 from engine.formats.families import FAMILIES, text_config, vision_prefixes
+from engine.kept_by_mark import KeptByMark
 from engine.library import dials, folders, offline_index, partial_imports, store_copy, trash
 from engine.library.entries import (
     BLANK_CARD,
@@ -27,7 +27,7 @@ from engine.library.entries import (
 from engine.library.home import BUILTIN, COPY, RESERVED, home
 from engine.limits import MANIFEST_BYTES, POSITIONS
 from engine.record.layout import ExpertSpec
-from engine.regular_file import FileMark, mark_of, read_json
+from engine.regular_file import read_json
 from engine.store import manifest as manifests
 from engine.store import problems
 from engine.store.journal import PARTIAL
@@ -36,7 +36,6 @@ from engine.store.reader import load_manifest
 from engine.store.writer import is_busy
 from engine.translatable import NO_TEXT, Translatable, joined, msg, translated
 
-MOST_OUTLINES = 256  # stores whose cards are remembered: some kB each
 TOY = 100_000_000  # parameters; below this a model is no use but to try things, and its card says so
 _TOP_K = ("num_experts_per_tok", "moe_topk", "num_experts_per_token", "top_k_experts", "moe_top_k", "moe_k", "top_k")
 
@@ -49,8 +48,7 @@ class StoreOutline:
     files: tuple[str, ...]
 
 
-_outlines: dict[Path, tuple[FileMark, StoreOutline]] = {}  # of stores that were looked at, the last one last
-_outlines_lock = threading.Lock()  # any thread lists models
+_outlines = KeptByMark[StoreOutline]()
 
 
 def describe(path: Path, outline: StoreOutline) -> ModelCard:
@@ -103,22 +101,7 @@ def _outline(path: Path) -> StoreOutline:
 
     Raises UnderhillError as load_manifest.
     """
-    try:
-        mark = mark_of(path / manifests.NAME)
-    except OSError:  # load_manifest says what is wrong
-        mark = None
-    with _outlines_lock:
-        known = _outlines.get(path)
-    if known is not None and known[0] == mark:
-        return known[1]
-    outline = outlined(path, load_manifest(path))
-    if mark is not None:
-        with _outlines_lock:
-            _outlines.pop(path, None)
-            _outlines[path] = mark, outline
-            while len(_outlines) > MOST_OUTLINES:
-                del _outlines[next(iter(_outlines))]
-    return outline
+    return _outlines.of(path / manifests.NAME, lambda: outlined(path, load_manifest(path)))
 
 
 def experts_per_token(config: Mapping[str, Any]) -> int:

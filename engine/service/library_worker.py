@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from engine import protocol
 from engine.errors import Kind, UnderhillError
 from engine.hub.control import RateEstimator
+from engine.kept_by_mark import KeptByMark
 from engine.service.command_worker import CancelledWork
 from engine.translatable import NO_TEXT, Translatable, msg
 
@@ -52,7 +53,7 @@ class LibraryWorker:
         # look that misses one sees it POLL later.
         self._resting: set[str] = set()
         self._tidied: float | None = None
-        self._known: Known = {}
+        self._known: Known = KeptByMark()
 
     def do(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         """One of LONG, on the thread for those."""

@@ -18,7 +18,7 @@ class ModelMemory:
     """Of this process and this computer, now. Used from one thread."""
 
     def __init__(self) -> None:
-        self._known: Known = {}  # facts of stores
+        self._known = Known()
 
     def free(self, chosen: Mapping[str, Any]) -> int:
         """Bytes below the ceiling of these settings that nothing has now; negative beyond it."""

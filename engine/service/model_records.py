@@ -11,9 +11,10 @@ from pathlib import Path
 from engine.errors import UnderhillError
 from engine.filesystem import replace_file
 from engine.hardware.fingerprint import fingerprint as computer
+from engine.kept_by_mark import KeptByMark
 from engine.library import folders, home
 from engine.planning.offload import CPU
-from engine.regular_file import FileMark, mark_of, read_json
+from engine.regular_file import read_json
 from engine.service.memory_split import MemorySplit
 from engine.service.model_profile import ModelProfile
 from engine.service.model_usage import ModelUsage
@@ -39,7 +40,7 @@ class ModelRecords:
         self.splits: dict[str, MemorySplit] = {}
         self.noted = 0  # requests since this was made
         self._devices: dict[str, str] = {}  # of models that were open since
-        self._keys: dict[Path, tuple[FileMark, str]] = {}
+        self._keys = KeptByMark[str]()
         self._changed = False
         with suppress(*DAMAGED):
             found = read_json(_path())
@@ -52,13 +53,7 @@ class ModelRecords:
         """The fingerprint of a model of the library or a store; '' where there is none."""
         with suppress(OSError, ValueError, UnderhillError):
             path = model if isinstance(model, Path) else _location(model)
-            mark, known = mark_of(path / manifests.NAME), self._keys.get(path)
-            if known is not None and known[0] == mark:
-                return known[1]
-            key = manifests.fingerprint(path)
-            if mark is not None:
-                self._keys[path] = mark, key
-            return key
+            return self._keys.of(path / manifests.NAME, lambda: manifests.fingerprint(path))
         return ""
 
     def computes_on(self, key: str, device: str) -> None:

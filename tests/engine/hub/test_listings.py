@@ -17,7 +17,7 @@ from engine.hub import listings, search
 from engine.hub.client import Hub, connect
 from engine.hub.outline import read_outline
 from engine.library import computer, library
-from engine.library.fit_estimates import FitEstimates
+from engine.library.fit_estimates import FitEstimates, Known
 from engine.library.home import home
 from tests.engine.formats.test_packed import pack
 from tests.engine.formats.tiny_checkpoint import write_checkpoint
@@ -159,11 +159,11 @@ def test_details_of_what_cannot_be_opened_say_why(hub: Hub, server: HubServer) -
 def test_a_model_of_the_library_has_its_pill_and_its_repository_is_known_to_be_here(mine: Path) -> None:
     for name in ("builtin", "m"):  # not written just now
         os.utime(mine / name / "manifest.json", (1e9, 1e9))
-    known: dict[Path, object] = {}
-    cards = FitEstimates(known=known).library(library.listing())  # type: ignore[arg-type]
+    known = Known()
+    cards = FitEstimates(known=known).library(library.listing())
     assert {card.name: card.fit.pill for card in cards if card.fit} == {"builtin": "fits", "m": "fits"}
     assert len(known) == 2
-    again = FitEstimates(known=known).library(cards)  # type: ignore[arg-type]
+    again = FitEstimates(known=known).library(cards)
     assert {card.name for card in again if card.fit} == {"builtin", "m"}
     (mine / "m" / "manifest.json").write_text("{", encoding="utf-8")
     (broken,) = [card for card in FitEstimates().library(library.listing()) if card.name == "m"]
