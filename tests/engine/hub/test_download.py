@@ -137,6 +137,7 @@ def test_only_what_changed_on_the_hub_is_fetched_again(hub: Hub, server: HubServ
     outline = read_outline(hub, "tiny/moe")
     server.forget()
     download(hub, outline, folder)
+    server.settle()
     assert set(server.sent) == {"chat_template.jinja"}
     assert contents(folder) == contents(served)
 

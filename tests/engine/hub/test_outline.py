@@ -115,6 +115,7 @@ def test_no_weights_are_fetched(hub: Hub, server: HubServer, monkeypatch: pytest
     shards = [n for n in server.repos["tiny/moe"].files if n.endswith(".safetensors")]
     found = read_outline(hub, "tiny/moe")
     assert found.parameters == 112960
+    server.settle()
     for name in shards:
         header = int.from_bytes((server.repos["tiny/moe"].folder / name).read_bytes()[:8], "little")
         assert server.sent[name] == 8 + header
