@@ -42,7 +42,9 @@ class ScriptedBridge:
             return ()
         return replace(card, name="eyes", reads_images=True), replace(card, name="blind")
 
-    async def answer(self, command: Callable[[str], Generate], client: str, path: str) -> AsyncIterator[Event]:
+    async def answer(
+        self, command: Callable[[str], Generate], model: str, client: str, path: str
+    ) -> AsyncIterator[Event]:
         self.asked.append(command("2"))
         yield TextDelta("2", STATS.text, STATS.token_ids)
         yield Done("2", STATS)
