@@ -1211,11 +1211,6 @@
             <translation>{model} 下载完成</translation>
         </message>
         <message>
-            <location filename="../../app/controllers/onboarding_controller.py"></location>
-            <source>Download of {model} failed. {problem}</source>
-            <translation>{model} 下载失败。{problem}</translation>
-        </message>
-        <message>
             <location filename="../../app/controllers/reading_aloud.py"></location>
             <source>No voice found. Install speech-dispatcher.</source>
             <translation>未找到语音。安装 speech-dispatcher。</translation>
