@@ -22,6 +22,7 @@ from engine import protocol
 
 STEPS = 100  # positions of a slider: one is a percent
 Setting = protocol.settings.Setting
+_NAMES = ("seed", "server_port")  # whose figures are no amount
 _LATER = tr_noop("Reload the model to apply.")
 
 
@@ -161,7 +162,7 @@ def value_text(setting: protocol.settings.Setting, value: Any) -> str:
         return ", ".join(
             f"{tr_engine(name)} {100 * share:.0f}%" for name, share in zip(setting.names, value, strict=True)
         )
-    return number(value) if isinstance(value, float) else str(value)
+    return number(value) if setting.kind in ("int", "float") and setting.name not in _NAMES else str(value)
 
 
 class SettingEditor(QWidget):

@@ -3822,11 +3822,6 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Take out</source>
-            <translation>移除</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/pages.py"></location>
             <source>{amount} free</source>
             <translation>{amount} 可用</translation>
         </message>
