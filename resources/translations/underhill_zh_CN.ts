@@ -4011,8 +4011,8 @@
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
-            <source>Measure this model again to see its scores: {command}</source>
-            <translation>重新测量此模型后即可查看分数：{command}</translation>
+            <source>Measure quality now shows its scores.</source>
+            <translation>点击“立即测量质量”即可显示其分数。</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
@@ -9531,11 +9531,6 @@
         </message>
         <message>
             <location filename="../../engine/library/lowering.py"></location>
-            <source>Import the model again with --top 4 or 8.</source>
-            <translation>请用 --top 4 或 8 重新导入模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/library/lowering.py"></location>
             <source>The original of {name} no longer exists.</source>
             <translation>{name} 的原模型已不存在。</translation>
         </message>
@@ -10153,11 +10148,6 @@
             <location filename="../../engine/native/library.py"></location>
             <source>Underhill's native library is of another version ({found}, not {abi}).</source>
             <translation>Underhill 的本机库版本不符（{found}，应为 {abi}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/native/library.py"></location>
-            <source>Reinstall Underhill, or build it: python -m engine.native.build</source>
-            <translation>重新安装 Underhill，或自行编译：python -m engine.native.build</translation>
         </message>
         <message>
             <location filename="../../engine/native/library.py"></location>
