@@ -87,9 +87,10 @@ class ModelDetailsDialog(QDialog):
         self.entries: list[LibraryEntry] = []
         for bits, nbytes in sorted(details.stores, reverse=True):
             fit = fits.get(bits)
-            possible = not model.here and (fit is None or fit.pill != "too_big")
+            too_big = fit.sentence if fit is not None and fit.pill == "too_big" else ""
+            why = tr("Downloaded") if model.here else too_big
             best = fit is not None and fit == model.fit
-            action = Action(tr("Download"), partial(self._get, model, bits), primary=best, enabled=possible)
+            action = Action(tr("Download"), partial(self._get, model, bits), primary=best, why=why)
             takes = tr("{size} on disk", size=size(nbytes))
             title = _AS_IT_COMES if bits == 4 and (model.form or model.lost) else _TIERS[bits]
             self.entries.append(LibraryEntry(tr(title), takes, fit=fit, actions=[action], parent=page))

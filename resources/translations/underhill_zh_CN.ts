@@ -1804,6 +1804,11 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
+            <source>Downloaded</source>
+            <translation>已下载</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>Download</source>
             <translation>下载</translation>
         </message>
@@ -2242,13 +2247,28 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
+            <source>Folder not connected</source>
+            <translation>文件夹未连接</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
             <source>In use</source>
             <translation>使用中</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
+            <source>Built-in model</source>
+            <translation>内置模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
             <source>Verify files</source>
             <translation>校验文件</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Add another folder first</source>
+            <translation>先添加另一个文件夹</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2259,6 +2279,11 @@
             <location filename="../../app/library/installed.py"></location>
             <source>Show in folder</source>
             <translation>打开所在文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Another job is running</source>
+            <translation>另一项任务正在进行</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2479,11 +2504,6 @@
             <location filename="../../app/library/model_text.py"></location>
             <source>Failed</source>
             <translation>失败</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_text.py"></location>
-            <source>Downloaded</source>
-            <translation>已下载</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -2952,6 +2972,11 @@
             <location filename="../../app/onboarding.py"></location>
             <source>You can chat with the built-in model while a download runs.</source>
             <translation>下载期间可以先用内置模型对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding.py"></location>
+            <source>Offline mode is on.</source>
+            <translation>离线模式已开启。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
