@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.i18n.translate import tr
-from app.library.model_text import fit_badge, unbroken
+from app.library.model_text import fit_badge, fit_level, unbroken
 from app.widgets.builders import (
     centred,
     empty,
@@ -71,7 +71,7 @@ class LibraryEntry(QFrame):
         if fit is not None:
             word = fit_badge(fit)
             badge = make_label(word, self, "badge")
-            badge.setProperty("level", fit.pill)
+            badge.setProperty("level", fit_level(fit))
             badge.setToolTip(sentence)
             badge.setAccessibleName(tr("{pill}: {reason}", pill=word, reason=sentence))
             top.addWidget(badge, 0, Qt.AlignmentFlag.AlignVCenter)
