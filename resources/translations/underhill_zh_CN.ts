@@ -1832,6 +1832,11 @@
             <source>Original, unquantized</source>
             <translation>未量化的原始模型</translation>
         </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Open web page</source>
+            <translation>打开网页</translation>
+        </message>
         <message numerus="yes">
             <location filename="../../app/library/dialogs.py"></location>
             <source>%n files</source>
@@ -1846,8 +1851,20 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Open web page</source>
-            <translation>打开网页</translation>
+            <source>Show files</source>
+            <translation>显示文件</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>and %n more</source>
+            <translation>
+                <numerusform>以及另外 %n 个</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Hide files</source>
+            <translation>收起文件</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
