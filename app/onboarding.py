@@ -326,7 +326,10 @@ class ModelStep(TourStep):
         elif t is None:
             actions.append(
                 Action(
-                    tr("Download"), partial(self.download_requested.emit, m), primary=first and online, enabled=online
+                    tr("Download"),
+                    partial(self.download_requested.emit, m),
+                    primary=first and online,
+                    why="" if online else tr("Offline mode is on."),
                 )
             )
         elif t.state in (protocol.PAUSED, protocol.FAILED):

@@ -111,19 +111,13 @@ class OnboardingController(QObject):
 
     @Slot(object)
     def _transfers_changed(self, _: object) -> None:
-        """Show a banner when the model chosen in the tour has arrived or failed, if the tour was left meanwhile."""
+        """Show a banner when the model chosen in the tour has arrived, if the tour was left meanwhile."""
         t = next((t for t in self._view_model.transfers.values() if t.repo == self._wanted), None)
         before, self._transfer_state = self._transfer_state, t.state if t is not None else ""
-        ended = t is not None and t.state in (protocol.FINISHED, protocol.FAILED) and t.state != before
-        if t is None or not ended or self._shell.pages.currentWidget() is self.tour:
+        arrived = t is not None and t.state == protocol.FINISHED != before
+        if t is None or not arrived or self._shell.pages.currentWidget() is self.tour:
             return
-        if t.state == protocol.FINISHED:
-            name = t.name
-            button = tr("Use model"), lambda: self._shell.model_requested.emit(name)
-            said = tr("{model} downloaded", model=self._view_model.title_of(t))
-            self._shell.banners.show_banner("info", said, "", "", button, about=MODEL + name)
-        else:
-            again = t.id
-            said = tr("Download of {model} failed. {problem}", model=self._view_model.title_of(t), problem=t.problem)
-            button = tr("Try again"), lambda: self._view_model.resume(again)
-            self._shell.banners.show_banner("warning", said, t.action, "", button)
+        name = t.name
+        button = tr("Use model"), lambda: self._shell.model_requested.emit(name)
+        said = tr("{model} downloaded", model=self._view_model.title_of(t))
+        self._shell.banners.show_banner("info", said, "", "", button, about=MODEL + name)

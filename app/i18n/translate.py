@@ -36,13 +36,16 @@ def tr(text: str, /, about: str = "", **values: object) -> str:
 
 
 def plural(one: str, many: str, count: int, /, **values: object) -> str:
-    """Translate a text about `count` things: `one` is the English for 1, `many` for any other; %n is the number.
+    """Translate a text about `count` things: `one` is the English for 1, `many` for any other; %n is the number,
+    grouped: '1,204'.
 
     Translations have as many forms as their language needs, and belong to `many`.
     """
     found = QCoreApplication.translate(CONTEXT, many, None, count)
     if found == many.replace("%n", str(count)) and count == 1:  # Qt knows no English plurals
         found = one.replace("%n", "1")
+    if count >= 1000:  # Qt writes it ungrouped
+        found = found.replace(str(count), f"{count:,}")
     return found.format(**values) if values else found
 
 

@@ -25,6 +25,7 @@ from app.platform.files import open_link
 from app.widgets.builders import (
     fit,
     form_column,
+    hbox,
     make_bar,
     make_button,
     make_combo,
@@ -55,6 +56,7 @@ TOLERANCES = (
     (0.05, tr_noop("5% – smallest")),
 )
 USUAL = 2  # of these
+_FILES = 40  # lines of a model's list of files
 _NEVER = '<>:"/\\|?*'  # in the name of a folder
 _WHOLE = 16  # bits: not quantized
 _TOPS = (
@@ -87,9 +89,10 @@ class ModelDetailsDialog(QDialog):
         self.entries: list[LibraryEntry] = []
         for bits, nbytes in sorted(details.stores, reverse=True):
             fit = fits.get(bits)
-            possible = not model.here and (fit is None or fit.pill != "too_big")
+            too_big = fit.sentence if fit is not None and fit.pill == "too_big" else ""
+            why = tr("Downloaded") if model.here else too_big
             best = fit is not None and fit == model.fit
-            action = Action(tr("Download"), partial(self._get, model, bits), primary=best, enabled=possible)
+            action = Action(tr("Download"), partial(self._get, model, bits), primary=best, why=why)
             takes = tr("{size} on disk", size=size(nbytes))
             title = _AS_IT_COMES if bits == 4 and (model.form or model.lost) else _TIERS[bits]
             self.entries.append(LibraryEntry(tr(title), takes, fit=fit, actions=[action], parent=page))
@@ -101,11 +104,8 @@ class ModelDetailsDialog(QDialog):
                 tr("Original, unquantized"), model_text.joined(model.original, amount), actions=[look]
             )
             column.addWidget(self.original)
-        download = tr("{size} download", size=size(model.download_bytes))
-        counted = plural("1 file", "%n files", len(details.files)) if details.files else tr("files not listed: offline")
-        files = make_label(model_text.joined(counted, download), page, "muted")
-        files.setToolTip("\n".join(f"{name}  {size(nbytes)}" for name, nbytes in details.files[:40]))
-        column.addWidget(files)
+        self.files = FileFold(details, page)
+        column.addWidget(self.files)
         column.addStretch(1)
         self.status = make_label("", self, "muted", wrap=True, selectable=True)
         self.status.hide()
@@ -128,6 +128,33 @@ class ModelDetailsDialog(QDialog):
     def _get(self, model: protocol.HubModel, bits: int) -> None:
         self.download_requested.emit(model, bits)
         self.accept()
+
+
+class FileFold(QWidget):
+    """How many files a model has and how large they are, and a button that lists them."""
+
+    def __init__(self, details: protocol.ModelDetails, parent: QWidget) -> None:
+        super().__init__(parent)
+        given = details.files
+        download = tr("{size} download", size=size(details.model.download_bytes))
+        counted = plural("1 file", "%n files", len(given)) if given else tr("files not listed: offline")
+        line = make_label(model_text.joined(counted, download), self, "muted")
+        self.button = make_button(tr("Show files"), self, style="place", auto_default=False)
+        self.button.setCheckable(True)
+        self.button.setVisible(bool(given))
+        rest = len(given) - _FILES
+        lines = [f"{name}  {size(nbytes)}" for name, nbytes in given[:_FILES]]
+        more = [plural("and 1 more", "and %n more", rest)] if rest > 0 else []
+        self.list = make_label("\n".join(lines + more), self, "muted", wrap=True, selectable=True)
+        self.list.setTextFormat(Qt.TextFormat.PlainText)
+        self.list.hide()
+        self.button.toggled.connect(self._fold)
+        vbox(hbox(line, self.button, ..., spacing=8), self.list, parent=self, margins=0, spacing=4)
+
+    @Slot(bool)
+    def _fold(self, shown: bool) -> None:
+        self.list.setVisible(shown)
+        self.button.setText(tr("Hide files") if shown else tr("Show files"))
 
 
 def _inside(details: protocol.ModelDetails) -> str:

@@ -51,7 +51,7 @@ class DiscoverModels(LibrarySection):
         view_model.catalogue_changed.connect(self.refresh)
         view_model.results_changed.connect(self.refresh)
         view_model.transfers_changed.connect(self._transfer_changed)
-        self._under_way: dict[str, str] = {}  # states, by repository
+        self._under_way: dict[str, protocol.Transfer] = {}  # that are not finished, by repository
         self.refresh()
 
     @Slot()
@@ -86,9 +86,9 @@ class DiscoverModels(LibrarySection):
 
     @Slot(object)
     def _transfer_changed(self, _: object) -> None:
-        states = {t.repo: t.state for t in self._view_model.transfers.values() if t.state != protocol.FINISHED}
-        if states != self._under_way:
-            self._under_way = states
+        before = {repo: (t.id, t.state) for repo, t in self._under_way.items()}
+        self._under_way = {t.repo: t for t in self._view_model.transfers.values() if t.state != protocol.FINISHED}
+        if before != {repo: (t.id, t.state) for repo, t in self._under_way.items()}:
             self.refresh()
 
     @Slot()
@@ -147,13 +147,25 @@ class DiscoverModels(LibrarySection):
         if model.here:
             actions.append(Action(tr("Open"), partial(self.opened.emit, model.here), primary=True))
         elif model.repo in self._under_way:
-            actions.append(Action(tr(model_text.STATES[self._under_way[model.repo]]), _nothing, enabled=False))
+            actions.append(self._under_way_action(self._under_way[model.repo]))
         else:
-            fits = model.fit is None or model.fit.pill != "too_big"
-            actions.append(Action(tr("Download"), partial(self._view_model.get, model), primary=fits, enabled=fits))
+            too_big = model.fit.sentence if model.fit is not None and model.fit.pill == "too_big" else ""
+            actions.append(
+                Action(tr("Download"), partial(self._view_model.get, model), primary=not too_big, why=too_big)
+            )
         speed = model.fit.sentence if model.fit is not None else ""
         facts = model_text.joined(model.repo if whose else "", speed, model_text.row_facts(model))
         return LibraryEntry(model.title, facts, fit=model.fit, note=model.about, actions=actions, compact=True)
+
+    def _under_way_action(self, transfer: protocol.Transfer) -> Action:
+        """What can be done with a download that is not finished, or else its state."""
+        resume = partial(self._view_model.resume, transfer.id)
+        if transfer.state == protocol.FAILED:
+            return Action(tr("Try again"), resume, primary=True)
+        if transfer.state == protocol.PAUSED:
+            return Action(tr("Resume"), resume, primary=True)
+        state = tr(model_text.STATES[transfer.state])
+        return Action(state, _nothing, why=state)
 
 
 def _matches(model: protocol.HubModel, words: str) -> bool:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.i18n.translate import tr
-from app.library.model_text import fit_badge, unbroken
+from app.library.model_text import fit_badge, fit_level, unbroken
 from app.widgets.builders import (
     centred,
     empty,
@@ -32,6 +32,7 @@ from app.widgets.builders import (
     vbox,
 )
 from app.widgets.menus import make_menu
+from app.widgets.text import plain_tip
 from app.widgets.touch import scroll_by_touch
 from engine import protocol
 
@@ -41,15 +42,15 @@ BAR = 12  # pixels of a scroll bar, as in style.qss
 
 @dataclass(frozen=True)
 class Action:
-    """Button of an entry. quiet: without a frame. menu: it goes into the menu behind 'More' instead. enabled: False
-    shows it grey."""
+    """Button of an entry. quiet: without a frame. menu: it goes into the menu behind 'More' instead. why: it cannot be
+    pressed now, which its tooltip says; '' where it can."""
 
     words: str
     do: Callable[[], object]
     primary: bool = False
     quiet: bool = False
     menu: bool = False
-    enabled: bool = True
+    why: str = ""
 
 
 class LibraryEntry(QFrame):
@@ -70,7 +71,7 @@ class LibraryEntry(QFrame):
         if fit is not None:
             word = fit_badge(fit)
             badge = make_label(word, self, "badge")
-            badge.setProperty("level", fit.pill)
+            badge.setProperty("level", fit_level(fit))
             badge.setToolTip(sentence)
             badge.setAccessibleName(tr("{pill}: {reason}", pill=word, reason=sentence))
             top.addWidget(badge, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -106,14 +107,19 @@ class LibraryEntry(QFrame):
             button = self._button(action.words)
             if action.primary or action.quiet:
                 button.setObjectName("primary" if action.primary else "quiet")
-            button.setEnabled(action.enabled)
+            button.setEnabled(not action.why)
+            button.setToolTip(plain_tip(action.why))
+            button.setAccessibleDescription(action.why)
             button.clicked.connect(partial(_call, action.do))
         hidden = [action for action in actions if action.menu]
         if hidden:
             more = self._button(tr("More"))
             menu = make_menu(more)
+            menu.setToolTipsVisible(True)
             for action in hidden:
-                menu.addAction(action.words, action.do).setEnabled(action.enabled)
+                made = menu.addAction(action.words, action.do)
+                made.setEnabled(not action.why)
+                made.setToolTip(plain_tip(action.why))
             more.setMenu(menu)
         if held:
             self.take_focus()

@@ -71,45 +71,50 @@ class InstalledModels(LibrarySection):
 
     def _entry(self, card: protocol.ModelCard) -> LibraryEntry:
         open_now = self._models.card is not None and self._models.card.path == card.path
-        busy = any(job.model == card.title for job in self._view_model.jobs.values())
+        busy = self._busy(card)
+        away = tr("Folder not connected") if card.state == model_text.MISSING else ""
+        in_use = tr("In use") if open_now else ""
+        builtin = tr("Built-in model") if card.name == "builtin" else ""
         actions = []
         if card.usable:
             words_ = tr("In use") if open_now and self._models.state == backend.READY else tr("Open")
-            actions.append(
-                Action(words_, partial(self.opened.emit, card.name), primary=not open_now, enabled=not open_now)
-            )
+            actions.append(Action(words_, partial(self.opened.emit, card.name), primary=not open_now, why=in_use))
         elif card.state == model_text.UNFINISHED:
             actions.append(
-                Action(tr("Resume"), partial(self._view_model.continue_import, card), primary=True, enabled=not busy)
+                Action(tr("Resume"), partial(self._view_model.continue_import, card), primary=True, why=busy)
             )
         if card.usable:
+            actions.append(Action(tr("Verify files"), partial(self._view_model.verify, card), menu=True, why=busy))
+            actions += self._bits(card, busy)
+            usable = [f for f in self._view_model.folders if f.there and f.writable]
+            alone = tr("Add another folder first") if len(usable) < 2 else ""
             actions.append(
-                Action(tr("Verify files"), partial(self._view_model.verify, card), menu=True, enabled=not busy)
+                Action(tr("Move to folder…"), partial(self._move, card), menu=True, why=in_use or busy or alone)
             )
-            actions += self._bits(card, busy=busy)
-            others = [f for f in self._view_model.folders if f.there and f.writable]
-            actions.append(Action(tr("Move to folder…"), partial(self._move, card), menu=True,
-                              enabled=not busy and len(others) > 1 and not open_now))  # fmt: skip
-        away = card.state == model_text.MISSING
         if away:
             actions.append(Action(tr("Find again"), self._view_model.refresh))
-        actions.append(Action(tr("Show in folder"), partial(self._show, card.path), menu=True, enabled=not away))
-        actions.append(Action(tr("Delete"), partial(self._view_model.delete, card.name), menu=True,
-                          enabled=not (busy or open_now or away) and card.name != "builtin"))  # fmt: skip
+        actions.append(Action(tr("Show in folder"), partial(self._show, card.path), menu=True, why=away))
+        kept = builtin or away or in_use or busy
+        actions.append(Action(tr("Delete"), partial(self._view_model.delete, card.name), menu=True, why=kept))
         facts = model_text.card_facts(card)
         made = LibraryEntry(card.title, facts, fit=card.fit, note=card.note, actions=actions)
         if card.problem:
             made.show_problem(sentences(card.problem, card.action))
         return made
 
-    def _bits(self, card: protocol.ModelCard, *, busy: bool) -> list[Action]:
-        """Actions on the bits of its experts."""
+    def _busy(self, card: protocol.ModelCard) -> str:
+        """Why nothing can be done with a model now: a job is at work on it; '' where none is."""
+        busy = any(job.model == card.title for job in self._view_model.jobs.values())
+        return tr("Another job is running") if busy else ""
+
+    def _bits(self, card: protocol.ModelCard, busy: str) -> list[Action]:
+        """Actions on the bits of its experts. busy: why they cannot be done now."""
         if card.expert_bits:
             there = any(model.name == card.name for model in self._view_model.deleted)
             restore = partial(self._view_model.restore_original, card)
-            return [Action(tr("Restore original"), restore, menu=True, enabled=not busy)] if there else []
+            return [Action(tr("Restore original"), restore, menu=True, why=busy)] if there else []
         possible = bool(card.tiers) and max(card.tiers) in (4, 8) and card.name != "builtin"
-        smaller = Action(tr("Shrink…"), partial(self.lowering_requested.emit, card), menu=True, enabled=not busy)
+        smaller = Action(tr("Shrink…"), partial(self.lowering_requested.emit, card), menu=True, why=busy)
         return [smaller] if possible else []
 
     def _move(self, card: protocol.ModelCard) -> None:

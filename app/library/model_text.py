@@ -181,6 +181,12 @@ def fit_badge(fit: protocol.Fit) -> str:
     return tr(_BADGES.get(group, FIT_GROUPS[group]))
 
 
+def fit_level(fit: protocol.Fit) -> str:
+    """The badge's level in the style sheet: 'fits', 'disk' (slower than people read), 'slow' or 'too_big'."""
+    slower = fit.speed is not None and fit.speed[0] < READING_SPEED
+    return "disk" if fit_group(fit) == "disk" and slower else fit.pill
+
+
 def time_to_fetch(nbytes: int) -> str:
     """On a usual connection: 'about 40 min at 50 Mbit/s'."""
     minutes = nbytes / LINK_BYTES_PER_SECOND / 60

@@ -44,7 +44,7 @@ class TeamList(LibrarySection):
         absent = tr("Missing models: {names}", names=", ".join(card.missing)) if card.missing else ""
         actions = []
         if card.team is not None:
-            use = Action(tr("Use"), partial(self.use, card.id), primary=True, enabled=not absent)
+            use = Action(tr("Use"), partial(self.use, card.id), primary=True, why=absent)
             actions += [
                 use,
                 Action(tr("Edit"), partial(self.edit, card)),

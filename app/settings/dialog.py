@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -192,7 +193,7 @@ class SettingsDialog(QDialog):
 
     def recommend(self, found: protocol.Recommended) -> None:
         """Mark what Underhill chooses for memory and context where nobody does."""
-        self._set_high("memory_gb", found.memory_most / 1e9)
+        self._set_high("memory_gb", math.floor(found.memory_most / 1e8) / 10)  # which a person can type
         self.editors["memory_gb"].recommend(round(found.memory / 1e9, 1))
         self.editors["context_length"].recommend(found.context)
         share = found.cache_fraction

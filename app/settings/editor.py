@@ -17,11 +17,12 @@ from app.settings.number_slider import RANGES, NumberSlider
 from app.settings.preset_cards import PresetCards
 from app.theme import sizes
 from app.widgets.builders import FlowLayout, empty, hbox, make_button, make_combo, make_label, show_text, vbox
-from app.widgets.text import plain_entry
+from app.widgets.text import number, plain_entry, typed
 from engine import protocol
 
 STEPS = 100  # positions of a slider: one is a percent
 Setting = protocol.settings.Setting
+_NAMES = ("seed", "server_port")  # whose figures are no amount
 _LATER = tr_noop("Reload the model to apply.")
 
 
@@ -161,7 +162,7 @@ def value_text(setting: protocol.settings.Setting, value: Any) -> str:
         return ", ".join(
             f"{tr_engine(name)} {100 * share:.0f}%" for name, share in zip(setting.names, value, strict=True)
         )
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return number(value) if setting.kind in ("int", "float") and setting.name not in _NAMES else str(value)
 
 
 class SettingEditor(QWidget):
@@ -248,7 +249,7 @@ class SettingEditor(QWidget):
             elif isinstance(self.control, QComboBox):
                 self.control.setCurrentIndex(max(0, self.control.findData(value)))
             elif isinstance(self.control, QLineEdit):
-                self.control.setText("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
+                self.control.setText("" if value is None else typed(value) if isinstance(value, float) else str(value))
             elif isinstance(self.control, (SharesEditor, PresetCards)):
                 self.control.set_value(value)
         self._show_on_slider(value)
@@ -263,7 +264,7 @@ class SettingEditor(QWidget):
             return
         self.slider.recommend(value)
         if self.setting.optional:
-            automatic = tr("Automatic") if value is None else tr("Automatic: {value}", value=f"{value:,g}")
+            automatic = tr("Automatic") if value is None else tr("Automatic: {value}", value=number(value))
             self.control.setPlaceholderText(automatic)
         self._show_on_slider(self._value)
 
@@ -355,7 +356,7 @@ class SettingEditor(QWidget):
     @Slot(float)
     def _show_moved(self, value: float) -> None:
         assert isinstance(self.control, QLineEdit)
-        self.control.setText(f"{value:g}")
+        self.control.setText(typed(value))
 
     @Slot(float)
     def _slid(self, value: float) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSlider, QStyle, QStyleOptionSlider, QWidget
 
 from app.i18n.translate import tr
 from app.widgets.builders import set_level
+from app.widgets.text import number
 from engine import protocol
 
 Setting = protocol.settings.Setting
@@ -64,7 +65,7 @@ class NumberSlider(QSlider):
     def recommend(self, value: float | None) -> None:
         """Mark a value; None for no mark."""
         self.recommended = value
-        self.setToolTip("" if value is None else tr("Recommended: {value}", value=f"{value:,g}"))
+        self.setToolTip("" if value is None else tr("Recommended: {value}", value=number(value)))
         self.update()
 
     def show_value(self, value: float) -> None:
@@ -90,7 +91,9 @@ class NumberSlider(QSlider):
             self.setAccessibleDescription(tr("Automatic") if automatic else "")
 
     def value_at(self, position: int) -> float:
-        """The value at a position: round, as a person would type it."""
+        """The value at a position: round, as a person would type it; at the upper end, that end."""
+        if position == _STEPS:
+            return float(self.high)
         part = position / _STEPS
         if self._is_log:
             exact = self.low * (self.high / self.low) ** part

@@ -279,7 +279,7 @@ class FolderList(QWidget):
         self._problem.hide()
         add = make_button(tr("Add folder…"), self, self._choose)
         self.first = make_button(tr("Save new models here"), self, lambda: self.preferred.emit(self._current()))
-        self.remove = make_button(tr("Take out"), self, lambda: self.forgotten.emit(self._current()))
+        self.remove = make_button(tr("Remove from list"), self, lambda: self.forgotten.emit(self._current()))
         row = FlowLayout()
         for button in (add, self.first, self.remove):
             row.addWidget(button)

@@ -150,10 +150,7 @@ class ScoresPanel(QWidget):
                 if card is None
                 else tr("Scores appear once they are measured, which happens when idle.")
                 if found is None
-                else tr(
-                    "Measure this model again to see its scores: {command}",
-                    command=f"underhill-cli calibrate {card.name}",
-                )
+                else tr("Measure quality now shows its scores.")
             )
             return
         self.chart.show_scores(found.scores, *cuts)

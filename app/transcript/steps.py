@@ -169,11 +169,11 @@ class SourceStrip(FoldingStrip):
 def place_of(source: Passage) -> str:
     """Where a passage stands: 'notes/guide.md  ·  Settings › Memory  ·  lines 10–20'."""
     if source.page:
-        where = tr("page {number}", number=source.page)
+        where = tr("page {number}", number=f"{source.page:,}")
     elif source.line == source.last_line:
-        where = tr("line {number}", number=source.line)
+        where = tr("line {number}", number=f"{source.line:,}")
     else:
-        where = tr("lines {first}–{last}", first=source.line, last=source.last_line)
+        where = tr("lines {first}–{last}", first=f"{source.line:,}", last=f"{source.last_line:,}")
     return "  ·  ".join(part for part in (source.name, source.heading, where) if part)
 
 

@@ -90,7 +90,7 @@ def _shape(store: Store, layer: int, experts: Mapping[Expert, int]) -> LayerShap
         raise UnderhillError(
             Kind.BAD_REQUEST,
             msg("Only models stored with 4 or 8 bits can be shrunk."),
-            msg("Import the model again with --top 4 or 8."),
+            msg("Import the model again with a precision of 4 or 8 bits."),
         )
     return LayerShape(
         layer,

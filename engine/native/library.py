@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from engine.errors import Kind, UnderhillError
 from engine.native.build import SOURCES, library_name
 from engine.translatable import Translatable, msg
 
+_log = logging.getLogger(__name__)
 # Raised with every change of a structure or signature that both sides know; see the comment in load_library.
 ABI = 27  # UH_ABI in underhill_kernels.h
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni", "neon")  # as in the C enum, the best last
@@ -58,8 +60,8 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
 
 
 def _unusable(kind: Kind, sentence: Translatable) -> UnderhillError:
-    action = msg("Reinstall Underhill, or build it: python -m engine.native.build")
-    return UnderhillError(kind, sentence, action)
+    _log.error("%s In a source tree, build it: python -m engine.native.build", sentence)
+    return UnderhillError(kind, sentence, msg("Reinstall Underhill."))
 
 
 @lru_cache(maxsize=4)

@@ -1211,11 +1211,6 @@
             <translation>{model} 下载完成</translation>
         </message>
         <message>
-            <location filename="../../app/controllers/onboarding_controller.py"></location>
-            <source>Download of {model} failed. {problem}</source>
-            <translation>{model} 下载失败。{problem}</translation>
-        </message>
-        <message>
             <location filename="../../app/controllers/reading_aloud.py"></location>
             <source>No voice found. Install speech-dispatcher.</source>
             <translation>未找到语音。安装 speech-dispatcher。</translation>
@@ -1809,6 +1804,11 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
+            <source>Downloaded</source>
+            <translation>已下载</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>Download</source>
             <translation>下载</translation>
         </message>
@@ -1832,6 +1832,11 @@
             <source>Original, unquantized</source>
             <translation>未量化的原始模型</translation>
         </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Open web page</source>
+            <translation>打开网页</translation>
+        </message>
         <message numerus="yes">
             <location filename="../../app/library/dialogs.py"></location>
             <source>%n files</source>
@@ -1846,8 +1851,20 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Open web page</source>
-            <translation>打开网页</translation>
+            <source>Show files</source>
+            <translation>显示文件</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>and %n more</source>
+            <translation>
+                <numerusform>以及另外 %n 个</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>Hide files</source>
+            <translation>收起文件</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -2247,13 +2264,28 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
+            <source>Folder not connected</source>
+            <translation>文件夹未连接</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
             <source>In use</source>
             <translation>使用中</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
+            <source>Built-in model</source>
+            <translation>内置模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
             <source>Verify files</source>
             <translation>校验文件</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Add another folder first</source>
+            <translation>先添加另一个文件夹</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2264,6 +2296,11 @@
             <location filename="../../app/library/installed.py"></location>
             <source>Show in folder</source>
             <translation>打开所在文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Another job is running</source>
+            <translation>另一项任务正在进行</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2484,11 +2521,6 @@
             <location filename="../../app/library/model_text.py"></location>
             <source>Failed</source>
             <translation>失败</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_text.py"></location>
-            <source>Downloaded</source>
-            <translation>已下载</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -2957,6 +2989,11 @@
             <location filename="../../app/onboarding.py"></location>
             <source>You can chat with the built-in model while a download runs.</source>
             <translation>下载期间可以先用内置模型对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding.py"></location>
+            <source>Offline mode is on.</source>
+            <translation>离线模式已开启。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
@@ -3827,11 +3864,6 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>Take out</source>
-            <translation>移除</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/pages.py"></location>
             <source>{amount} free</source>
             <translation>{amount} 可用</translation>
         </message>
@@ -4021,8 +4053,8 @@
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
-            <source>Measure this model again to see its scores: {command}</source>
-            <translation>重新测量此模型后即可查看分数：{command}</translation>
+            <source>Measure quality now shows its scores.</source>
+            <translation>点击“立即测量质量”即可显示其分数。</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
@@ -9541,11 +9573,6 @@
         </message>
         <message>
             <location filename="../../engine/library/lowering.py"></location>
-            <source>Import the model again with --top 4 or 8.</source>
-            <translation>请用 --top 4 或 8 重新导入模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/library/lowering.py"></location>
             <source>The original of {name} no longer exists.</source>
             <translation>{name} 的原模型已不存在。</translation>
         </message>
@@ -10163,11 +10190,6 @@
             <location filename="../../engine/native/library.py"></location>
             <source>Underhill's native library is of another version ({found}, not {abi}).</source>
             <translation>Underhill 的本机库版本不符（{found}，应为 {abi}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/native/library.py"></location>
-            <source>Reinstall Underhill, or build it: python -m engine.native.build</source>
-            <translation>重新安装 Underhill，或自行编译：python -m engine.native.build</translation>
         </message>
         <message>
             <location filename="../../engine/native/library.py"></location>

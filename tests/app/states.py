@@ -1,17 +1,21 @@
 """Draws every page and dialog of the window, with what may go wrong, to be looked at:
 
     QT_QPA_PLATFORM=offscreen python -m tests.app.states OUT [--percent 150] [--theme dark] [--language zh_CN] [NAME...]
+    QT_QPA_PLATFORM=offscreen python -m tests.app.states OUT --all [NAME...]
 
-NAME: a part of a state's name; only those are drawn. Without NAME all of them, some sixty.
+NAME: a part of a state's name; only those are drawn. Without NAME all of them, some sixty. --all: in both sizes, themes
+and languages, each of the eight in a process and a folder of its own, such as OUT/150-dark-zh_CN.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -34,6 +38,7 @@ from tests.app.fake_engine import scripted
 from tests.app.samples import LONG_ANSWER, QUESTION
 
 State = tuple[str, QWidget]
+LOOKS = tuple(itertools.product(("100", "150"), ("light", "dark"), ("en", "zh_CN")))  # percent, theme, language
 _LONGEST = 30.0  # seconds until a state must have come
 _WIDE_LINE = "def total(" + ", ".join(f"value_{n}: float" for n in range(24)) + ") -> float:"
 WIDE = f"Here it is:\n\n```python\n{_WIDE_LINE}\n    return sum(locals().values())\n```\n\nThat is all of it."
@@ -233,20 +238,36 @@ def _ended(underhill: Application) -> Iterator[State]:
     yield from ()
 
 
+def draw_all(out: Path, names: Sequence[str]) -> int:
+    """Draw them in each of `LOOKS`, in processes one after the other; 1 where one of these failed."""
+    failed = False
+    for percent, theme, language in LOOKS:
+        look = ["--percent", percent, "--theme", theme, "--language", language]
+        folder = out / f"{percent}-{theme}-{language}"
+        failed |= bool(subprocess.run([sys.executable, "-m", "tests.app.states", folder, *look, *names]).returncode)
+    return int(failed)
+
+
 def main() -> int:
     """Draw them into the folder OUT."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--percent", type=int, default=100)
-    parser.add_argument("--theme", default="light")
-    parser.add_argument("--language", default="en")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--percent", type=int)
+    parser.add_argument("--theme")
+    parser.add_argument("--language")
     args = parser.parse_intermixed_args()
+    if args.all:
+        if args.percent or args.theme or args.language:
+            parser.error("--all draws every size, theme and language: leave --percent, --theme and --language out.")
+        return draw_all(args.out, args.names)
     args.out.mkdir(parents=True, exist_ok=True)
     application = QApplication([])
     chosen = Preferences(
-        toured=True, theme=args.theme, language=args.language, font_percent=args.percent, auto_titles=False
-    )
+        toured=True, theme=args.theme or "light", language=args.language or "en", font_percent=args.percent or 100,
+        auto_titles=False,
+    )  # fmt: skip
     for scene in (everything, chats, errors, nothing):
         with tempfile.TemporaryDirectory(prefix="underhill-states-") as folder:
             for name, widget in scene(Room(application, replace(chosen)), Path(folder)):

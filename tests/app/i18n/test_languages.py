@@ -40,8 +40,10 @@ def english_again(qapp: QApplication) -> Iterator[None]:
 @pytest.mark.usefixtures("english_again")
 def test_texts_numbers_and_the_buttons_of_qt_follow(qtbot: QtBot) -> None:
     assert (tr("Dark"), plural("1 x", "%n xs", 1), plural("1 x", "%n xs", 2)) == ("Dark", "1 x", "2 xs")
+    assert plural("1 chat", "%n chats", 1204) == "1,204 chats"
     languages.install("zh_CN")
     assert tr("Dark") == "深色"
+    assert plural("1 chat", "%n chats", 1204) == "1,204 个对话"
     assert QLocale().language() == QLocale.Language.Chinese
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
     qtbot.addWidget(buttons)

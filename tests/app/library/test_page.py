@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -15,9 +16,11 @@ from app.application import Application
 from app.library.dialogs import ImportDialog
 from app.library.entries import LibraryEntry, LibrarySection
 from app.library.page import LibraryPage
+from app.library.view_model import Job
 from app.platform import files
 from app.settings.dialog import SettingsDialog
 from engine import protocol
+from engine.translatable import translated
 from tests.app.conftest import engine_of
 from tests.app.fake_cards import BUILTIN, LARGE
 from tests.app.fake_hub import CATALOGUE, FITS, IN_MEMORY, QWEN
@@ -101,6 +104,30 @@ def test_your_models_are_opened_from_there(qtbot: QtBot, launch: Launch) -> None
     qtbot.waitUntil(lambda: underhill.models.card is not None and underhill.models.card.name == LARGE.name)
 
 
+def reasons(of: LibraryEntry) -> dict[str, str]:
+    """Of the actions that are grey, why."""
+    menu = of.buttons["More"].menu()
+    assert menu is not None
+    assert menu.toolTipsVisible()
+    grey = {words: b.accessibleDescription() for words, b in of.buttons.items() if not b.isEnabled()}
+    return grey | {a.text(): re.sub("<.*?>", "", a.toolTip()) for a in menu.actions() if not a.isEnabled()}
+
+
+def test_what_cannot_be_done_with_a_model_says_why(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    page = opened(qtbot, underhill)
+    qtbot.waitUntil(lambda: titles(page.yours) == [BUILTIN.title, LARGE.title])
+    qtbot.waitUntil(lambda: underhill.models.state == "ready")
+    assert reasons(entry(page.yours, BUILTIN.title)) == {
+        "In use": "In use", "Move to folder…": "In use", "Delete": "Built-in model",
+    }  # fmt: skip
+    assert reasons(entry(page.yours, LARGE.title)) == {"Move to folder…": "Add another folder first"}
+    job = Job("1", LARGE.title, "Verifying…", protocol.Progress(id="1", text=translated("")))
+    underhill.library.jobs["1"] = job
+    underhill.library.jobs_changed.emit()
+    assert set(reasons(entry(page.yours, LARGE.title)).values()) == {"Another job is running"}
+
+
 def test_what_cannot_be_opened_says_why(qtbot: QtBot, launch: Launch) -> None:
     cut = dataclasses.replace(LARGE, state="unfinished", problem="Its import was cut off.", action="Go on with it.")
     underhill = launch(cards=(BUILTIN, cut))
@@ -123,6 +150,7 @@ def test_of_a_model_whose_disk_is_away_nothing_is_offered_but_to_look_again(qtbo
     menu = made.buttons["More"].menu()
     assert menu is not None
     assert not any(action.isEnabled() for action in menu.actions())
+    assert set(reasons(made).values()) == {"Folder not connected"}
     listed = len([c for c in engine_of(underhill).received if isinstance(c, protocol.ListModels)])
     made.buttons["Find again"].click()
     assert len([c for c in engine_of(underhill).received if isinstance(c, protocol.ListModels)]) > listed
@@ -351,13 +379,14 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     assert not entry(page.discover, QWEN.title).buttons["Downloading"].isEnabled()
     made.buttons["Pause"].click()
     qtbot.waitUntil(lambda: "Resume" in made.buttons)
-    made.buttons["Resume"].click()
+    entry(page.discover, QWEN.title).buttons["Resume"].click()  # as well there
     qtbot.waitUntil(lambda: "Pause" in made.buttons)
     hub.tell("t1", state=protocol.FAILED, problem="The connection was lost.", action="Try again.", kind="no_network")
     qtbot.waitUntil(lambda: "Try again" in made.buttons)
     assert made.sentence.text() == "The connection was lost. Try again."
     assert made.sentence.isVisible()
-    assert not entry(page.discover, QWEN.title).buttons["Failed"].isEnabled()
+    entry(page.discover, QWEN.title).buttons["Try again"].click()
+    qtbot.waitUntil(lambda: "Downloading" in entry(page.discover, QWEN.title).buttons)
     hub.tell("t1", state=protocol.FAILED, problem="It needs a token.", action="Give it.", kind="no_access")
     qtbot.waitUntil(lambda: "Open settings" in made.buttons)
     with qtbot.waitSignal(page.downloads.setting_requested) as wanted:

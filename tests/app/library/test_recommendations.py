@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from app.library.model_text import fit_summary, recommend, time_to_fetch
+from app.library.model_text import fit_level, fit_summary, recommend, time_to_fetch
 from engine import protocol
 from tests.app.fake_hub import CATALOGUE, DEEPSEEK, FITS, GLM, QWEN
 
@@ -42,6 +42,16 @@ def test_of_equals_the_catalogue_s_first() -> None:
 def test_what_is_not_offered(other: protocol.HubModel) -> None:
     assert names(other) == []
     assert names(other, model("m", 30, (9, 14))) == ["m"]
+
+
+@pytest.mark.parametrize(("speed", "share", "level"), [
+    ((9, 14), 0.6, "fits"), ((2.5, 4), 0.6, "disk"), ((2.5, 4), 1.0, "fits"), (None, 0.6, "fits"),
+])  # fmt: skip
+def test_only_what_keeps_pace_with_reading_has_the_color_of_what_fits(
+    speed: tuple[float, float] | None, share: float, level: str
+) -> None:
+    assert fit_level(dataclasses.replace(FITS, speed=speed, share=share)) == level
+    assert fit_level(dataclasses.replace(FITS, pill="slow", speed=(0.8, 1.5))) == "slow"
 
 
 def test_words() -> None:

@@ -193,9 +193,11 @@ def test_the_recommended_model_is_fetched_while_one_chats(qtbot: QtBot, launch: 
         kind="no_network",
     )
     banners = underhill.window.banners
-    qtbot.waitUntil(lambda: any("Download of" in b.sentence for b in banners.banners))
-    banners.banners[-1].act()
+    qtbot.waitUntil(lambda: any(b.sentence.startswith("Download failed") for b in banners.banners))
+    (failed,) = (b for b in banners.banners if "failed" in b.sentence)
+    failed.act()
     qtbot.waitUntil(lambda: hub.transfers["t1"].state == protocol.RUNNING)
+    qtbot.waitUntil(lambda: not any("failed" in b.sentence for b in banners.banners))
     hub.tell("t1", state=protocol.FINISHED)
     qtbot.waitUntil(lambda: any("downloaded" in b.sentence for b in banners.banners))
 

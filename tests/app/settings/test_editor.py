@@ -6,6 +6,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
+from app.settings.editor import SettingEditor
+from engine import protocol
 from tests.app.acts import Launch
 
 
@@ -63,9 +65,30 @@ def test_a_press_on_a_slider_without_a_value_takes_the_value_there(qtbot: QtBot,
         chosen = underhill.window.preferences.engine["context_length"]
         assert abs(slider.value() - 200 * expected) <= 2
         assert chosen == slider.value_at(slider.value())
-        assert editor.control.text() == f"{chosen:g}"
+        assert editor.control.text() == str(chosen)
         assert slider.property("automatic") == ""
     dialog.reject()
+
+
+def test_large_whole_numbers_are_taken_and_shown_whole(qtbot: QtBot) -> None:
+    editor = SettingEditor(protocol.settings.ALL["context_length"], None)
+    qtbot.addWidget(editor)
+    assert editor.slider is not None
+    assert isinstance(editor.control, QLineEdit)
+    chosen = []
+    editor.changed.connect(lambda _, value: chosen.append(value))
+    for high, words in ((1_048_576, "1048576"), (262_144, "262144")):
+        editor.slider.set_high(high)
+        editor.slider.setValue(editor.slider.maximum() - 1)
+        editor.slider.setValue(editor.slider.maximum())
+        assert editor.control.text() == words
+        assert chosen[-1] == high
+    assert 1_000_000 in chosen  # the step before
+    assert editor.note.isHidden() or "can't be" not in editor.note.text()
+    editor.reset()
+    editor.recommend(1_048_576)
+    assert editor.control.placeholderText() == "Automatic: 1,048,576"
+    assert editor.slider.toolTip() == "Recommended: 1,048,576"
 
 
 def test_learn_more_says_it_below_the_help_and_hides_it_again(qtbot: QtBot, launch: Launch) -> None:

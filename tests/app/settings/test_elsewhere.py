@@ -74,6 +74,7 @@ def test_what_needs_a_reload_is_offered_for_the_open_model_only(qtbot: QtBot, la
     ("name", "value", "words"),
     [
         ("dial", "exact", "Exact"), ("threads", None, "Automatic"), ("threads", 6, "6"), ("memory_gb", 2.5, "2.5"),
+        ("context_length", 1_048_576, "1,048,576"), ("seed", 20_261_128, "20261128"),
         ("policy_weights", None, "Fitted"), ("remember_routing", True, "on"), ("remember_routing", False, "off"),
         ("policy_weights", (0.5, 0.25, 0.25, 0.0),
          "Recency 50%, Frequency 25%, Precision 25%, Distance 0%"),

@@ -22,11 +22,11 @@ from tests.app.settings.controls import type_into
 SCORES = (500, *(100 for _ in range(199)))  # a fifth scores 0, or nearly
 
 
-def with_scores(dials: dict[str, DialCost]) -> protocol.ModelCard:
+def with_scores(dials: dict[str, DialCost], scores: tuple[int, ...] = SCORES) -> protocol.ModelCard:
     return dataclasses.replace(
         BUILTIN,
         calibration=Calibration(
-            tokens=9, scored=9, scored_here=0, share=0.0, exact_perplexity=2.0, dials=dials, scores=SCORES
+            tokens=9, scored=9, scored_here=0, share=0.0, exact_perplexity=2.0, dials=dials, scores=scores
         ),
     )
 
@@ -74,6 +74,9 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
     dialog.advanced.setChecked(True)
     dialog.show_page(2)
     assert "once they are measured" in dialog.scores.words.text()
+    underhill.link.model_changed.emit(with_scores(DIALS, ()))  # measured by an older version
+    assert dialog.scores.words.text() == "Measure quality now shows its scores."
+    assert dialog.measure.button.isEnabled()
     underhill.link.model_changed.emit(with_scores(DIALS))
     told = dialog.scores.chart.accessibleDescription()
     assert told == "51% full precision, 29% lower precision, 20% skipped"

@@ -20,11 +20,12 @@ def test_the_best_instruction_set_is_taken_and_a_kernel_closes_twice(native_libr
     kernel.close()
 
 
-def test_a_missing_library_is_one_error_with_what_to_do(tmp_path: Path) -> None:
+def test_a_missing_library_is_one_error_with_what_to_do(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(UnderhillError, match="was not built") as caught:
         NativeKernel(1, path=tmp_path / "none.so")
     assert caught.value.kind is Kind.MISSING_FILE
-    assert "python -m engine.native.build" in caught.value.action
+    assert caught.value.action == "Reinstall Underhill."
+    assert "python -m engine.native.build" in caplog.text  # for who works on it
 
 
 def test_a_file_that_is_no_library_is_told(tmp_path: Path) -> None:
