@@ -24,7 +24,8 @@ class ModelFilters(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        fits = ((tr("Any fit"), ""), (tr("Runs on this computer"), "fits"), (tr("In memory"), "memory"))
+        fits = ((tr("Any fit"), ""), (tr("Runs on this computer"), "fits"), (tr("In memory"), "memory"),
+                (tr("Runs from disk"), "disk"))  # fmt: skip
         self.fit = make_combo(self, tr("Fit"), fits)
         self.parameters = make_combo(
             self, tr("Size"), [(tr("Any size"), None), *((_between(*size), size) for size in _SIZES)]
@@ -73,7 +74,7 @@ class ModelFilters(QWidget):
         low, high = size or (0, 0)
         billions = model.parameters / 1e9
         return (
-            (not fit or group == "memory" or (fit == "fits" and group == "disk"))
+            (fit in ("", group) or (fit == "fits" and group in ("memory", "disk")))
             and (not size or (model.parameters > 0 and low <= billions and (not high or billions < high)))
             and self.maker.currentData() in ("", maker(model))
             and self.license.currentData() in ("", model.licence)

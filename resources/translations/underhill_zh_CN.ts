@@ -2367,6 +2367,11 @@
         </message>
         <message>
             <location filename="../../app/library/model_filters.py"></location>
+            <source>Runs from disk</source>
+            <translation>从磁盘运行</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
             <source>Fit</source>
             <translation>适配</translation>
         </message>
@@ -2439,11 +2444,6 @@
             <location filename="../../app/library/model_filters.py"></location>
             <source>{low}B and more</source>
             <translation>{low}B 及以上</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_text.py"></location>
-            <source>Runs from disk</source>
-            <translation>从磁盘运行</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>

@@ -177,6 +177,16 @@ def test_what_suits_this_computer_comes_first(qtbot: QtBot, launch: Launch) -> N
     assert not any(isinstance(c, protocol.SearchModels) for c in engine_of(underhill).received)
 
 
+def test_models_that_run_from_disk_are_listed_alone(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    engine_of(underhill).hub.catalogue = (*CATALOGUE, dataclasses.replace(QWEN, title="small", fit=IN_MEMORY))
+    page = opened(qtbot, underhill, 1)
+    choose(page.discover.filters.fit, "Runs from disk")
+    assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B"]
+    choose(page.discover.filters.fit, "In memory")
+    assert titles(page.discover) == ["small"]
+
+
 def test_of_what_fits_the_largest_that_answers_as_fast_as_one_reads_comes_first(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
 
