@@ -23,6 +23,11 @@ FIT_GROUPS = {
     "too_big": tr_noop("Too big"),
 }  # in the order of a list
 _BADGES = {"disk": tr_noop("From disk")}  # where a group's name is too long for one
+_USES = {
+    "thinking": tr_noop("thinking"),
+    "vision": tr_noop("reads images"),
+    "code": tr_noop("code"),
+}  # of HubModel.good_at
 STATES = {
     protocol.QUEUED: tr_noop("Queued"),
     protocol.RUNNING: tr_noop("Downloading"),
@@ -82,7 +87,9 @@ def hub_facts(model: protocol.HubModel) -> str:
     here = tr("{size} on disk", size=size(model.fit.disk)) if model.fit is not None else ""
     licence = tr("License: {licence}", licence=model.licence) if model.licence else ""
     gated = tr("Sign-in required") if model.gated else ""
-    return joined(parameters(model.parameters, model.active_parameters), download, here, licence, gated)
+    return joined(
+        parameters(model.parameters, model.active_parameters), download, here, _good_at(model), licence, gated
+    )
 
 
 def row_facts(model: protocol.HubModel) -> str:
@@ -90,6 +97,11 @@ def row_facts(model: protocol.HubModel) -> str:
     download = tr("{size} download", size=size(model.download_bytes)) if model.download_bytes else ""
     gated = tr("Sign-in required") if model.gated else ""
     return joined(parameters(model.parameters, model.active_parameters), download, gated)
+
+
+def _good_at(model: protocol.HubModel) -> str:
+    """'thinking, reads images, code', as far as that is known."""
+    return tr(", ").join(tr(_USES[use]) for use in model.good_at)
 
 
 def _fetched(model: protocol.HubModel) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from engine.library.dials import Calibration
@@ -16,6 +17,17 @@ UNFINISHED = "unfinished"  # an import or a copy that was cut off, or is under w
 MISSING = "missing_disk"  # in a folder that is not there now
 MOVING = "moving"  # being copied to another folder just now; it can be used meanwhile
 CLASH = "name_clash"  # another model of the same name comes before it
+
+# HubModel.good_at
+THINKING = "thinking"  # can think before it answers
+VISION = "vision"  # reads images, as it is offered and as Underhill runs it
+CODE = "code"  # its makers say so
+USES = (THINKING, VISION, CODE)
+
+
+def in_order(uses: Collection[str]) -> tuple[str, ...]:
+    """Those of USES that are among these, in its order."""
+    return tuple(use for use in USES if use in uses)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +200,7 @@ class HubModel:
     form: of one that is offered in about four bits, how it holds them ('' else); gguf_name: which of the repository's
     GGUF models that is. original, original_bytes: the repository of the unquantized one, and what that takes to fetch.
     lost: a sentence on what four bits cost, where somebody knows.
+    good_at: of USES, in their order; what is not known of it is not in it.
     """
 
     repo: str
@@ -213,6 +226,7 @@ class HubModel:
     original: str = ""
     original_bytes: int = 0
     lost: Translatable = NO_TEXT
+    good_at: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

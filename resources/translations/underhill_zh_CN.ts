@@ -2387,6 +2387,26 @@
         </message>
         <message>
             <location filename="../../app/library/model_filters.py"></location>
+            <source>Any use</source>
+            <translation>不限用途</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Images</source>
+            <translation>图片</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Code</source>
+            <translation>代码</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Good at</source>
+            <translation>擅长</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
             <source>Maker</source>
             <translation>开发者</translation>
         </message>
@@ -2467,6 +2487,21 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
+            <source>thinking</source>
+            <translation>思考</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>reads images</source>
+            <translation>可读取图片</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>code</source>
+            <translation>代码</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
             <source>Queued</source>
             <translation>排队中</translation>
         </message>
@@ -2514,11 +2549,6 @@
             <location filename="../../app/library/model_text.py"></location>
             <source>experts: {shares}</source>
             <translation>专家：{shares}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_text.py"></location>
-            <source>reads images</source>
-            <translation>可读取图片</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -4796,11 +4826,6 @@
             <location filename="../../app/speech/text.py"></location>
             <source>Code: {language}</source>
             <translation>代码：{language}</translation>
-        </message>
-        <message>
-            <location filename="../../app/speech/text.py"></location>
-            <source>Code</source>
-            <translation>代码</translation>
         </message>
         <message>
             <location filename="../../app/spelling/menu.py"></location>

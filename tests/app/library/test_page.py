@@ -187,6 +187,22 @@ def test_models_that_run_from_disk_are_listed_alone(qtbot: QtBot, launch: Launch
     assert titles(page.discover) == ["small"]
 
 
+def test_models_are_filtered_by_what_they_are_good_at(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    sees = dataclasses.replace(QWEN, repo="a/sees", title="sees", good_at=("thinking", "vision", "code"))
+    engine_of(underhill).hub.catalogue = (*CATALOGUE, sees)
+    page = opened(qtbot, underhill, 1)
+    found, use = page.discover, page.discover.filters.use
+    choose(use, "Thinking")
+    assert set(titles(found)) == {"sees", "gpt-oss 20B", "GLM 4.5 Air", "DeepSeek V3.1"}
+    choose(use, "Images")
+    assert titles(found) == ["sees"]
+    choose(use, "Code")
+    assert titles(found) == ["sees", "GLM 4.5 Air"]
+    found.filters.clear.click()
+    assert len(titles(found)) == 5
+
+
 def test_of_what_fits_the_largest_that_answers_as_fast_as_one_reads_comes_first(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
 
