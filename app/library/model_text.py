@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.i18n.translate import tr, tr_noop
+from app.transcript.notes import rate
 from app.widgets.text import percent, size, time_left
 from engine import protocol
 
@@ -66,7 +67,8 @@ def card_facts(card: protocol.ModelCard) -> str:
         tiers = joined(tr("experts: {shares}", shares=shares(card.expert_bits)), rest, change(card.lowered_kl or 0.0))
     disk = tr("{size} on disk", size=size(card.disk_bytes))
     images = tr("reads images") if card.reads_images else ""
-    return joined(parameters(card.parameters, card.active_parameters), disk, tiers, images)
+    seen = tr("{rate} tok/s measured here", rate=rate(card.measured)) if card.measured else ""
+    return joined(parameters(card.parameters, card.active_parameters), disk, tiers, images, seen)
 
 
 def shares(bits: Sequence[tuple[int, int]]) -> str:

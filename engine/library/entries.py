@@ -42,7 +42,8 @@ class ModelCard:
     template can be asked for, from least to most, () where it has no such switch; plain_thinking: the one that is meant
     where only thinking is asked for. calls_tools: it can be told of tools and calls them (only when loaded).
     reads_images: a user's turn may come with pictures (Message.images); of any READY model.
-    fit: how it would run here now; None where nobody asked, or where it cannot be opened.
+    fit: how it would run here now; None where nobody asked, or where it cannot be opened. measured: tokens a second
+    that it answered with on this computer when it last ran that way; 0 where it did not.
     expert_bits: (bits, experts that have them), and lowered_kl: the KL divergence from before; where some were lowered.
     lowered_dense: how its other weights were held for that, '' as ever.
     calibration: what was measured of its precision dials; None until then. doing: what it is busy with while nobody
@@ -79,6 +80,7 @@ class ModelCard:
     source: str = ""
     tier_bytes: tuple[tuple[int, int], ...] = ()
     fit: Fit | None = None
+    measured: float = 0.0
     expert_bits: tuple[tuple[int, int], ...] = ()
     lowered_kl: float | None = None
     lowered_dense: str = ""

@@ -2552,6 +2552,11 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
+            <source>{rate} tok/s measured here</source>
+            <translation>本机实测 {rate} tok/s</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
             <source>{share} {bits}-bit</source>
             <translation>{share} 为 {bits} 位</translation>
         </message>

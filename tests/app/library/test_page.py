@@ -80,6 +80,14 @@ def test_models_that_read_images_say_so(qtbot: QtBot, launch: Launch) -> None:
     assert "images" not in entry(page.yours, str(BUILTIN.title)).facts.text()
 
 
+def test_a_speed_that_was_measured_is_said_beside_the_expected_one(qtbot: QtBot, launch: Launch) -> None:
+    page = opened(qtbot, launch(cards=(BUILTIN, dataclasses.replace(LARGE, fit=FITS, measured=11.34))))
+    large = entry(page.yours, str(LARGE.title))
+    assert large.facts.text().endswith("11.3\xa0tok/s\xa0measured\xa0here")
+    assert large.sentence.text().startswith("≈ 9–14 tok/s")
+    assert "measured" not in entry(page.yours, str(BUILTIN.title)).facts.text()
+
+
 def test_one_writes_to_a_chat_only(qtbot: QtBot, launch: Launch) -> None:
     window = launch().window
     page = window.library.show()
