@@ -18,17 +18,20 @@ _UNKNOWN = 1 << 62  # bytes; behind every known size
 
 
 class ModelFilters(QWidget):
-    """One choice each of fit, size, maker, license and order. changed: one of them was chosen."""
+    """One choice each of fit, size, use, maker, license and order. changed: one of them was chosen."""
 
     changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        fits = ((tr("Any fit"), ""), (tr("Runs on this computer"), "fits"), (tr("In memory"), "memory"))
+        fits = ((tr("Any fit"), ""), (tr("Runs on this computer"), "fits"), (tr("In memory"), "memory"),
+                (tr("Runs from disk"), "disk"))  # fmt: skip
         self.fit = make_combo(self, tr("Fit"), fits)
         self.parameters = make_combo(
             self, tr("Size"), [(tr("Any size"), None), *((_between(*size), size) for size in _SIZES)]
         )
+        uses = ((tr("Any use"), ""), (tr("Thinking"), "thinking"), (tr("Images"), "vision"), (tr("Code"), "code"))
+        self.use = make_combo(self, tr("Good at"), uses)
         self.maker = make_combo(self, tr("Maker"), [(tr("Any maker"), "")])
         self.license = make_combo(self, tr("License"), [(tr("Any license"), "")])
         orders = ((tr("Best first"), ""), (tr("Fastest"), "speed"), (tr("Smallest download"), "download"),
@@ -36,7 +39,7 @@ class ModelFilters(QWidget):
         self.order = make_combo(self, tr("Sort by"), orders)
         self.clear = make_button(tr("Clear filters"), self, self._clear, "quiet")
         self.clear.hide()
-        self._filters = (self.fit, self.parameters, self.maker, self.license)
+        self._filters = (self.fit, self.parameters, self.use, self.maker, self.license)
         layout = FlowLayout(self)
         for box in (*self._filters, self.order):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -73,8 +76,9 @@ class ModelFilters(QWidget):
         low, high = size or (0, 0)
         billions = model.parameters / 1e9
         return (
-            (not fit or group == "memory" or (fit == "fits" and group == "disk"))
+            (fit in ("", group) or (fit == "fits" and group in ("memory", "disk")))
             and (not size or (model.parameters > 0 and low <= billions and (not high or billions < high)))
+            and self.use.currentData() in ("", *model.good_at)
             and self.maker.currentData() in ("", maker(model))
             and self.license.currentData() in ("", model.licence)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.i18n.translate import tr, tr_noop
+from app.transcript.notes import rate
 from app.widgets.text import percent, size, time_left
 from engine import protocol
 
@@ -23,6 +24,11 @@ FIT_GROUPS = {
     "too_big": tr_noop("Too big"),
 }  # in the order of a list
 _BADGES = {"disk": tr_noop("From disk")}  # where a group's name is too long for one
+_USES = {
+    "thinking": tr_noop("thinking"),
+    "vision": tr_noop("reads images"),
+    "code": tr_noop("code"),
+}  # of HubModel.good_at
 STATES = {
     protocol.QUEUED: tr_noop("Queued"),
     protocol.RUNNING: tr_noop("Downloading"),
@@ -61,7 +67,8 @@ def card_facts(card: protocol.ModelCard) -> str:
         tiers = joined(tr("experts: {shares}", shares=shares(card.expert_bits)), rest, change(card.lowered_kl or 0.0))
     disk = tr("{size} on disk", size=size(card.disk_bytes))
     images = tr("reads images") if card.reads_images else ""
-    return joined(parameters(card.parameters, card.active_parameters), disk, tiers, images)
+    seen = tr("{rate} tok/s measured here", rate=rate(card.measured)) if card.measured else ""
+    return joined(parameters(card.parameters, card.active_parameters), disk, tiers, images, seen)
 
 
 def shares(bits: Sequence[tuple[int, int]]) -> str:
@@ -82,7 +89,9 @@ def hub_facts(model: protocol.HubModel) -> str:
     here = tr("{size} on disk", size=size(model.fit.disk)) if model.fit is not None else ""
     licence = tr("License: {licence}", licence=model.licence) if model.licence else ""
     gated = tr("Sign-in required") if model.gated else ""
-    return joined(parameters(model.parameters, model.active_parameters), download, here, licence, gated)
+    return joined(
+        parameters(model.parameters, model.active_parameters), download, here, _good_at(model), licence, gated
+    )
 
 
 def row_facts(model: protocol.HubModel) -> str:
@@ -90,6 +99,11 @@ def row_facts(model: protocol.HubModel) -> str:
     download = tr("{size} download", size=size(model.download_bytes)) if model.download_bytes else ""
     gated = tr("Sign-in required") if model.gated else ""
     return joined(parameters(model.parameters, model.active_parameters), download, gated)
+
+
+def _good_at(model: protocol.HubModel) -> str:
+    """'thinking, reads images, code', as far as that is known."""
+    return tr(", ").join(tr(_USES[use]) for use in model.good_at)
 
 
 def _fetched(model: protocol.HubModel) -> str:

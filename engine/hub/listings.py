@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from engine.formats.families import text_config
+from engine.formats.families import text_config, vision_prefixes
 from engine.hub.client import Hub
 from engine.hub.outline import Outline
 from engine.hub.pull import look
 from engine.hub.revision import quantizations, read_revision
-from engine.hub.search import LOOKED_AT, keep_config, read_configs, search
+from engine.hub.search import GGUF, LOOKED_AT, keep_config, read_configs, search
 from engine.library import catalogue, listing
 from engine.library.catalogue import CatalogueEntry, FourBit
 from engine.library.config_facts import catalogue_facts, looked_at_facts, parameters
-from engine.library.entries import HubModel, ModelDetails
+from engine.library.entries import VISION, HubModel, ModelDetails, in_order
 from engine.library.fit_estimates import TOPS, FitEstimates
 from engine.library.home import home
 from engine.library.listing import experts_per_token
@@ -55,7 +55,8 @@ def details(hub: Hub, repo: str, revision: str, estimates: FitEstimates, gguf: s
     raises, and what importing would raise of such a model.
     """
     outline = look(hub, repo, revision, gguf)
-    ggufs = quantizations(read_revision(hub, repo, outline.commit))
+    revised = read_revision(hub, repo, outline.commit)
+    ggufs = quantizations(revised)
     keep_config(home() / KEPT, hub.endpoint, repo, outline.commit, outline.config)
     entry = catalogue.find(repo)
     text = text_config(outline.config)
@@ -77,6 +78,7 @@ def details(hub: Hub, repo: str, revision: str, estimates: FitEstimates, gguf: s
         fit=best,
         here=_owned().get(repo, ""),
         gguf_name=gguf,
+        good_at=in_order((*revised.good_at, VISION) if outline.vision else revised.good_at),
     )
     return ModelDetails(
         model=_told(model, entry),
@@ -121,9 +123,11 @@ def _judged(
     if config is not None:
         kind = str(config.get("model_type") or model.model_type)
         held, used = parameters(config)
+        sees = model.quantized != GGUF and vision_prefixes(config)
         told = replace(
             model, model_type=kind, context_length=_context(text_config(config)),
             parameters=max(held, model.parameters), active_parameters=model.active_parameters or used,
+            good_at=in_order((*model.good_at, VISION)) if sees else model.good_at,
         )  # fmt: skip
         return replace(told, fit=estimates.config(config, model.title, model.parameters))
     return replace(model, fit=estimates.catalogue(entry)) if entry is not None else model
@@ -134,8 +138,10 @@ def _told(model: HubModel, entry: CatalogueEntry | None) -> HubModel:
     if entry is None:
         return model
     active = model.active_parameters or entry.shape.active_parameters
-    told = replace(model, title=entry.name, about=translated(entry.about), active_parameters=active)
     source = next((source for source in entry.sources if source.repo == model.repo), None)
+    told = replace(
+        model, title=entry.name, about=translated(entry.about), active_parameters=active, good_at=entry.uses(source)
+    )
     return told if source is None and not entry.native else replace(told, **_in_four(entry, source))
 
 
@@ -153,6 +159,7 @@ def _bundled(entry: CatalogueEntry, source: FourBit | None) -> HubModel:
         active_parameters=entry.shape.active_parameters,
         context_length=entry.context_length,
         gguf_name=source.gguf if source else "",
+        good_at=entry.uses(source),
     )
     return replace(model, **_in_four(entry, source)) if source or entry.native else model
 

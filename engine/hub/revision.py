@@ -13,6 +13,7 @@ from engine.formats.gguf_header import is_model, model_name, part_names
 from engine.hardware.machine import size
 from engine.hub import errors
 from engine.hub.client import Hub, checked
+from engine.hub.uses import stated_uses
 from engine.limits import FILE_BYTES
 from engine.translatable import msg
 
@@ -58,11 +59,11 @@ class RemoteFile:
         return hashlib.sha1(b"blob %d\0" % self.size, usedforsecurity=False)  # git's checksum of a file
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Revision:
     """files: those at the top of the repository, by name; what lies in folders is never needed to chat, but for GGUF.
 
-    ggufs: files of this kind, also those one folder down, by path.
+    ggufs: files of this kind, also those one folder down, by path. good_at: as its page says, see stated_uses.
     """
 
     repo: str
@@ -71,6 +72,7 @@ class Revision:
     licence: str
     gated: bool
     ggufs: dict[str, RemoteFile] = field(default_factory=dict)
+    good_at: tuple[str, ...] = ()
 
 
 def read_revision(hub: Hub, repo: str, revision: str = "main") -> Revision:
@@ -84,7 +86,13 @@ def read_revision(hub: Hub, repo: str, revision: str = "main") -> Revision:
     if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
         raise errors.nonsense(hub.endpoint, msg("no commit, where a model's should be"))
     return Revision(
-        repo, commit, {file.name: file for file in files}, licence, bool(info.gated), {f.path: f for f in ggufs}
+        repo=repo,
+        commit=commit,
+        files={file.name: file for file in files},
+        licence=licence,
+        gated=bool(info.gated),
+        ggufs={f.path: f for f in ggufs},
+        good_at=stated_uses(info),
     )
 
 

@@ -24,6 +24,7 @@ from engine.formats.gguf_source import GLANCE, glanced_config
 from engine.formats.packed_mlx import reads_mlx
 from engine.hub.client import Hub
 from engine.hub.revision import is_gguf
+from engine.hub.uses import stated_uses
 from engine.library.entries import HubModel
 from engine.limits import CONFIG_BYTES, PARAMETERS
 from engine.regular_file import parse_json, read_json
@@ -87,6 +88,7 @@ def cached_config_file(folder: Path, endpoint: str, repo: str) -> Path:
 LOOKED_AT = 500  # models of a format that a hub is asked for, at most, to find `limit` that can be opened
 _ASKED = ("config", "gated", "downloads", "likes", "tags", "lastModified", "sha")
 _FOREIGN = {"exl2", "exl3", "openvino", "onnx"}  # tags of weights in layouts that nobody else reads
+GGUF = "gguf"  # HubModel.quantized, and the tag of such files
 _MLX = "mlx"  # tag of those that MLX wrote
 _MIXTRAL = re.compile(r"mixtral|moe|\d+x\d", re.IGNORECASE)
 
@@ -97,7 +99,7 @@ def search(hub: Hub, words: str, limit: int = 20) -> tuple[HubModel, ...]:
     with hub.asking() as api:
         listed = heapq.merge(
             _listed(hub, api, words, "safetensors", "safetensors"),
-            _listed(hub, api, words, "gguf", "gguf", "siblings"),
+            _listed(hub, api, words, GGUF, "gguf", "siblings"),
             key=lambda pair: -(pair[1].downloads or 0),
         )
         for kind, info in listed:
@@ -158,9 +160,9 @@ def _openable_gguf(info: ModelInfo) -> Iterator[HubModel]:
         return
     parameters = total if type(total) is int and 0 < total <= PARAMETERS else 0
     if CONFIG in names and isinstance(model_type, str) and opens(model_type):
-        yield _model(info, model_type, parameters, quantized="gguf")
+        yield _model(info, model_type, parameters, quantized=GGUF)
     elif architecture in ARCHITECTURES and (architecture != "llama" or _MIXTRAL.search(info.id)):
-        yield _model(info, architecture, parameters, quantized="gguf", gguf=files[0])
+        yield _model(info, architecture, parameters, quantized=GGUF, gguf=files[0])
 
 
 def _model(
@@ -181,6 +183,7 @@ def _model(
         updated=info.last_modified.date().isoformat() if info.last_modified else "",
         commit=info.sha if isinstance(info.sha, str) else "",
         gguf=gguf,
+        good_at=stated_uses(info),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine import resources
 from engine.errors import Kind, UnderhillError
+from engine.library.entries import CODE, THINKING, VISION, in_order
 from engine.limits import shown
 from engine.translatable import msg
 
@@ -163,7 +164,7 @@ class CatalogueEntry:
 
     sources: where it can be had in four bits, the first choice first; none where `repo` has it so, or nobody does.
     vision: what its config.json says of the tower that it reads images with, as far as that tells what looking takes of
-    memory; {}: it reads none.
+    memory; {}: it reads none. good_at: THINKING and CODE, where its makers say so; VISION follows from `vision`.
     """
 
     repo: str
@@ -177,6 +178,15 @@ class CatalogueEntry:
     sources: tuple[FourBit, ...]
     shape: ModelShape
     vision: Mapping[str, int | list[int]] = field(default_factory=dict)
+    good_at: tuple[str, ...] = ()
+
+    def uses(self, source: FourBit | None) -> tuple[str, ...]:
+        """What it is good at, of USES, as it comes from there; None: from its own repository.
+
+        From GGUF it reads no images, whose tower is in a file of its own.
+        """
+        sees = bool(self.vision) and not (source and source.gguf)
+        return in_order((*self.good_at, VISION) if sees else self.good_at)
 
     @property
     def download_bytes(self) -> int:
@@ -239,11 +249,19 @@ def _entry(value: Any) -> CatalogueEntry:
         for one in _numbers(value.get("vision", {})):
             if type(one) is not int or one < 0:
                 raise TypeError(f"vision says {shown(one)}")
-        whole = {**value, "sources": sources, "shape": _made(ModelShape, shape)}
+        whole = {**value, "sources": sources, "shape": _made(ModelShape, shape), "good_at": _good_at(value)}
         entry: CatalogueEntry = _made(CatalogueEntry, whole)
     except (TypeError, KeyError, AttributeError, ValueError) as cause:
         raise ValueError(f"an entry is not complete: {cause}") from cause
     return entry
+
+
+def _good_at(value: Mapping[str, Any]) -> tuple[str, ...]:
+    """What an entry says of it."""
+    said = value.get("good_at", [])
+    if not isinstance(said, list) or any(use not in (THINKING, CODE) for use in said):
+        raise TypeError(f"good_at says {shown(said)}")
+    return in_order(said)
 
 
 def _numbers(vision: Any) -> list[Any]:

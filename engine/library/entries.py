@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from engine.library.dials import Calibration
@@ -17,6 +18,17 @@ MISSING = "missing_disk"  # in a folder that is not there now
 MOVING = "moving"  # being copied to another folder just now; it can be used meanwhile
 CLASH = "name_clash"  # another model of the same name comes before it
 
+# HubModel.good_at
+THINKING = "thinking"  # can think before it answers
+VISION = "vision"  # reads images, as it is offered and as Underhill runs it
+CODE = "code"  # its makers say so
+USES = (THINKING, VISION, CODE)
+
+
+def in_order(uses: Collection[str]) -> tuple[str, ...]:
+    """Those of USES that are among these, in its order."""
+    return tuple(use for use in USES if use in uses)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCard:
@@ -30,7 +42,8 @@ class ModelCard:
     template can be asked for, from least to most, () where it has no such switch; plain_thinking: the one that is meant
     where only thinking is asked for. calls_tools: it can be told of tools and calls them (only when loaded).
     reads_images: a user's turn may come with pictures (Message.images); of any READY model.
-    fit: how it would run here now; None where nobody asked, or where it cannot be opened.
+    fit: how it would run here now; None where nobody asked, or where it cannot be opened. measured: tokens a second
+    that it answered with on this computer when it last ran that way; 0 where it did not.
     expert_bits: (bits, experts that have them), and lowered_kl: the KL divergence from before; where some were lowered.
     lowered_dense: how its other weights were held for that, '' as ever.
     calibration: what was measured of its precision dials; None until then. doing: what it is busy with while nobody
@@ -67,6 +80,7 @@ class ModelCard:
     source: str = ""
     tier_bytes: tuple[tuple[int, int], ...] = ()
     fit: Fit | None = None
+    measured: float = 0.0
     expert_bits: tuple[tuple[int, int], ...] = ()
     lowered_kl: float | None = None
     lowered_dense: str = ""
@@ -188,6 +202,7 @@ class HubModel:
     form: of one that is offered in about four bits, how it holds them ('' else); gguf_name: which of the repository's
     GGUF models that is. original, original_bytes: the repository of the unquantized one, and what that takes to fetch.
     lost: a sentence on what four bits cost, where somebody knows.
+    good_at: of USES, in their order; what is not known of it is not in it.
     """
 
     repo: str
@@ -213,6 +228,7 @@ class HubModel:
     original: str = ""
     original_bytes: int = 0
     lost: Translatable = NO_TEXT
+    good_at: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from engine.library.computer import machine_at
 from engine.library.config_facts import catalogue_facts, remote_facts
 from engine.library.entries import ModelCard
 from engine.library.facts import largest_file, model_facts, spec_of
-from engine.library.speed_record import planned
+from engine.library.speed_record import measured, planned
 from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM, Fit, fit
 from engine.planning.plan import Plan
@@ -44,19 +44,20 @@ class FitEstimates:
         self._machines: dict[Path, Machine] = {}
 
     def library(self, cards: Iterable[ModelCard]) -> tuple[ModelCard, ...]:
-        """The cards, with fit estimates of those models that can be opened."""
-        return tuple(replace(card, fit=self.store(card)) if card.usable else card for card in cards)
+        """The cards, with fit estimates of those models that can be opened, and how fast they were seen to be."""
+        return tuple(self.estimated(card) if card.usable else card for card in cards)
 
-    def store(self, card: ModelCard) -> Fit | None:
-        """How a model of the library runs here; None where it turns out that it cannot be opened."""
+    def estimated(self, card: ModelCard) -> ModelCard:
+        """The same of one; without an estimate where it turns out that it cannot be opened."""
         with suppress(UnderhillError, OSError):
-            path = Path(card.path)
+            path, seen = Path(card.path), 0.0
             facts, file = self._facts(path, card)
             machine = self._machine(file)
             with suppress(UnderhillError):  # does not hold: so says the pill
-                facts, _ = planned(path, machine, facts, self._chosen, PROGRAM)
-            return fit(machine, facts, self._chosen, here=True, in_use=PROGRAM)
-        return None
+                facts, plan = planned(path, machine, facts, self._chosen, PROGRAM)
+                seen = measured(path, machine, facts, plan, self._chosen)
+            return replace(card, fit=fit(machine, facts, self._chosen, here=True, in_use=PROGRAM), measured=seen)
+        return replace(card, fit=None, measured=0.0)
 
     def memory(self, card: ModelCard) -> MemoryUse | None:
         """What a model of the library will take of memory, as it is planned; None where it does not run here."""

@@ -24,6 +24,7 @@ from engine.translatable import NO_TEXT, Translatable, msg
 FILE = "speed.json"
 TOKENS = 64  # decoded, before a verdict
 OFF = 1.3  # by which the speed may leave what was expected
+MOST_SPEED = 1e6  # tokens a second that can be true
 READING = 50.0  # tokens a second beyond which nobody reads along: whoever waits for nothing need not be told
 # Fewer misses are noise in TOKENS tokens; a greater correction is of a moment, not of a computer.
 LEAST_MISSES, MOST_CORRECTION = 0.02, 20.0
@@ -65,6 +66,11 @@ class Decoded:
         return Decoded(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other))))
 
     @property
+    def speed(self) -> float:
+        """Tokens a second."""
+        return self.tokens / self.seconds
+
+    @property
     def enough(self) -> bool:
         """For a verdict."""
         return self.tokens >= TOKENS and self.seconds > 0
@@ -86,7 +92,7 @@ def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Deco
     uniform = token_costs(machine, model, plan.tier, dense=plan.dense, cache=plan.cache_bytes, dial=dial)
     bytes_missed = uniform.reading * reading_rate(machine, model, plan.tier)  # were the routing uniform
     misses = max(LEAST_MISSES, min(1.0, took.bytes_read / took.tokens / bytes_missed)) if bytes_missed else 1.0
-    measured = took.tokens / took.seconds
+    measured = took.speed
     known, how = replace(plan.as_held(model), seen=Seen(misses)), (plan.tier, plan.dense, plan.cache_bytes, dial)
     now = expected(machine, known, *how, chunk=plan.chunk, context=took.before // took.tokens)
     usual = expected(machine, known, *how, chunk=plan.chunk, context=min(plan.context, USUAL))
@@ -146,7 +152,25 @@ def read(store: Path, now: Conditions) -> Seen | None:
     return seen if holds and sane else None
 
 
-def keep(store: Path, now: Conditions, seen: Seen) -> None:
-    """For `read`; a store that cannot be written to keeps nothing, and the next start expects what it did before."""
+def measured(store: Path, machine: Machine, model: ModelFacts, plan: Plan, settings: Mapping[str, object]) -> float:
+    """Tokens a second that the model in this store was seen to decode, last under such a plan and at about such a rate.
+
+    0: it was not, or a graphics card computes, of which this record says nothing.
+    """
+    now = conditions(machine, model, plan, dial_of(settings))
+    if plan.mode != "cpu" or read(store, now) is None:
+        return 0.0
+    try:
+        found = read_json(store / FILE)
+        speed, then = float(found["speed"]), float(found["conditions"]["rate"])
+    except DAMAGED:
+        return 0.0
+    return speed if 0 < speed <= MOST_SPEED and not changed(then, now.rate) else 0.0
+
+
+def keep(store: Path, now: Conditions, seen: Seen, speed: float) -> None:
+    """For `read` and `measured`; a store that cannot be written to keeps nothing, and the next start expects what it
+    did before. speed: tokens a second."""
+    kept = {"conditions": asdict(now), **asdict(seen), "speed": speed}
     with suppress(OSError):
-        replace_file(store / FILE, json.dumps({"conditions": asdict(now), **asdict(seen)}).encode())
+        replace_file(store / FILE, json.dumps(kept).encode())

@@ -31,6 +31,6 @@ class ModelMemory:
         None where that is not known: of a checkpoint that would have to be imported first, and of what is no model.
         """
         with suppress(UnderhillError, OSError, ValueError):
-            found = FitEstimates(chosen, self._known).store(library.card(library.location(model)))
+            found = FitEstimates(chosen, self._known).estimated(library.card(library.location(model))).fit
             return None if found is None else max(0, found.wanted - PROGRAM)
         return None

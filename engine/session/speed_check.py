@@ -76,7 +76,7 @@ class SpeedCheck:
         dial = dial_of(model.settings)
         seen, sentence = speed_record.judge(model.machine, model.facts, model.plan, dial, self._took)
         now = speed_record.conditions(model.machine, model.facts, model.plan, dial)
-        speed_record.keep(model.store.path, now, seen)
+        speed_record.keep(model.store.path, now, seen, self._took.speed)
         model.facts = dataclasses.replace(model.facts, seen=seen)
         model.plan = planning.seen_again(model.plan, model.machine, model.facts, model.settings)
         self._judged(sentence)

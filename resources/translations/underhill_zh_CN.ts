@@ -2404,6 +2404,11 @@
         </message>
         <message>
             <location filename="../../app/library/model_filters.py"></location>
+            <source>Runs from disk</source>
+            <translation>从磁盘运行</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
             <source>Fit</source>
             <translation>适配</translation>
         </message>
@@ -2416,6 +2421,26 @@
             <location filename="../../app/library/model_filters.py"></location>
             <source>Any size</source>
             <translation>不限大小</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Any use</source>
+            <translation>不限用途</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Images</source>
+            <translation>图片</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Code</source>
+            <translation>代码</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Good at</source>
+            <translation>擅长</translation>
         </message>
         <message>
             <location filename="../../app/library/model_filters.py"></location>
@@ -2479,11 +2504,6 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>Runs from disk</source>
-            <translation>从磁盘运行</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_text.py"></location>
             <source>Slow</source>
             <translation>较慢</translation>
         </message>
@@ -2501,6 +2521,21 @@
             <location filename="../../app/library/model_text.py"></location>
             <source>From disk</source>
             <translation>从磁盘</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>thinking</source>
+            <translation>思考</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>reads images</source>
+            <translation>可读取图片</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>code</source>
+            <translation>代码</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -2549,8 +2584,8 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>reads images</source>
-            <translation>可读取图片</translation>
+            <source>{rate} tok/s measured here</source>
+            <translation>本机实测 {rate} tok/s</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -4828,11 +4863,6 @@
             <location filename="../../app/speech/text.py"></location>
             <source>Code: {language}</source>
             <translation>代码：{language}</translation>
-        </message>
-        <message>
-            <location filename="../../app/speech/text.py"></location>
-            <source>Code</source>
-            <translation>代码</translation>
         </message>
         <message>
             <location filename="../../app/spelling/menu.py"></location>

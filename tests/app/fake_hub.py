@@ -56,6 +56,7 @@ GLM = protocol.HubModel(
     active_parameters=12_000_000_000,
     context_length=131072,
     fit=SLOW,
+    good_at=("thinking", "code"),
 )
 DEEPSEEK = protocol.HubModel(
     repo="deepseek-ai/DeepSeek-V3.1",
@@ -68,6 +69,7 @@ DEEPSEEK = protocol.HubModel(
     active_parameters=37_000_000_000,
     context_length=131072,
     fit=TOO_BIG,
+    good_at=("thinking",),
 )
 GPT_OSS = protocol.HubModel(
     repo="openai/gpt-oss-20b",
@@ -80,6 +82,7 @@ GPT_OSS = protocol.HubModel(
     active_parameters=3_600_000_000,
     context_length=131072,
     fit=FITS,
+    good_at=("thinking",),
 )
 CATALOGUE = (GPT_OSS, QWEN, GLM, DEEPSEEK)
 FOUND = (

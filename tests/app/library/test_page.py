@@ -83,6 +83,14 @@ def test_models_that_read_images_say_so(qtbot: QtBot, launch: Launch) -> None:
     assert "images" not in entry(page.yours, str(BUILTIN.title)).facts.text()
 
 
+def test_a_speed_that_was_measured_is_said_beside_the_expected_one(qtbot: QtBot, launch: Launch) -> None:
+    page = opened(qtbot, launch(cards=(BUILTIN, dataclasses.replace(LARGE, fit=FITS, measured=11.34))))
+    large = entry(page.yours, str(LARGE.title))
+    assert large.facts.text().endswith("11.3\xa0tok/s\xa0measured\xa0here")
+    assert large.sentence.text().startswith("≈ 9–14 tok/s")
+    assert "measured" not in entry(page.yours, str(BUILTIN.title)).facts.text()
+
+
 def test_one_writes_to_a_chat_only(qtbot: QtBot, launch: Launch) -> None:
     window = launch().window
     page = window.library.show()
@@ -203,6 +211,32 @@ def test_what_suits_this_computer_comes_first(qtbot: QtBot, launch: Launch) -> N
     choose(page.discover.filters.fit, "Runs on this computer")
     assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B"]
     assert not any(isinstance(c, protocol.SearchModels) for c in engine_of(underhill).received)
+
+
+def test_models_that_run_from_disk_are_listed_alone(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    engine_of(underhill).hub.catalogue = (*CATALOGUE, dataclasses.replace(QWEN, title="small", fit=IN_MEMORY))
+    page = opened(qtbot, underhill, 1)
+    choose(page.discover.filters.fit, "Runs from disk")
+    assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B"]
+    choose(page.discover.filters.fit, "In memory")
+    assert titles(page.discover) == ["small"]
+
+
+def test_models_are_filtered_by_what_they_are_good_at(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    sees = dataclasses.replace(QWEN, repo="a/sees", title="sees", good_at=("thinking", "vision", "code"))
+    engine_of(underhill).hub.catalogue = (*CATALOGUE, sees)
+    page = opened(qtbot, underhill, 1)
+    found, use = page.discover, page.discover.filters.use
+    choose(use, "Thinking")
+    assert set(titles(found)) == {"sees", "gpt-oss 20B", "GLM 4.5 Air", "DeepSeek V3.1"}
+    choose(use, "Images")
+    assert titles(found) == ["sees"]
+    choose(use, "Code")
+    assert titles(found) == ["sees", "GLM 4.5 Air"]
+    found.filters.clear.click()
+    assert len(titles(found)) == 5
 
 
 def test_of_what_fits_the_largest_that_answers_as_fast_as_one_reads_comes_first(qtbot: QtBot, launch: Launch) -> None:

@@ -172,7 +172,7 @@ def write(
     writer = gguf.GGUFWriter(target, architecture, split_max_tensors=split)
     describe(writer, dict(config))
     extra(writer)
-    for seed, (name, array) in enumerate(tensors.items()):
+    for seed, (name, array) in enumerate(sorted(tensors.items())):  # in no order that differs from run to run
         kind = type_of(name, array)
         if kind in K_TYPES:  # which the package cannot encode: others of this type stand for these values
             data = random_blocks(kind, array.shape, seed)

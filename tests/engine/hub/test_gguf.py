@@ -52,7 +52,9 @@ def revision(*names: str) -> Revision:
     for number, path in enumerate(names):
         folder, _, name = path.rpartition("/")
         files.append(RemoteFile(name, 1000 + number, "0" * 64, "", folder))
-    return Revision("a/b", "0" * 40, {}, "", False, {file.path: file for file in files})
+    return Revision(
+        repo="a/b", commit="0" * 40, files={}, licence="", gated=False, ggufs={file.path: file for file in files}
+    )
 
 
 def test_which_of_several() -> None:

@@ -16,7 +16,7 @@ from engine.hardware.machine import Memory
 from engine.hub import listings, search
 from engine.hub.client import Hub, connect
 from engine.hub.outline import read_outline
-from engine.library import computer, library
+from engine.library import catalogue, computer, library
 from engine.library.fit_estimates import FitEstimates, Known
 from engine.library.home import home
 from tests.engine.formats.test_packed import pack
@@ -125,6 +125,30 @@ def test_what_the_catalogue_knows_is_said_and_judged_without_a_config(hub: Hub, 
     entries = {m.repo: m for m in listings.of_catalogue(FitEstimates())}
     assert not server.requests
     assert all(m.fit is not None for m in entries.values())
+
+
+def test_what_a_model_is_good_at_is_what_it_can_as_it_is_offered(hub: Hub) -> None:
+    offered = {m.original or m.repo: m for m in listings.of_catalogue(FitEstimates())}
+    assert offered["Qwen/Qwen3.6-35B-A3B"].good_at == ("thinking", "code")  # its GGUF reads no images
+    assert offered["Qwen/Qwen3.5-122B-A10B"].good_at == ("thinking", "vision", "code")
+    assert offered["Qwen/Qwen3-30B-A3B-Instruct-2507"].good_at == ()
+    entry = catalogue.find("Qwen/Qwen3.6-35B-A3B")
+    assert entry is not None
+    whole = listings.bundled_details(hub, entry, entry.repo, FitEstimates())
+    assert whole.model.good_at == ("thinking", "vision", "code")
+
+
+def test_what_a_search_finds_is_good_at_what_page_and_config_say(hub: Hub, server: HubServer, tmp_path: Path) -> None:
+    file = write_checkpoint(tmp_path / "sees") / "config.json"
+    sees = {"model_type": "qwen3_vl_moe", "vision_config": {}, "image_token_id": 1}
+    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | sees), encoding="utf-8")
+    server.add("owner/seeing-moe-coder", file.parent, tags=("reasoning",))
+    assert {m.repo: m.good_at for m in listings.listed(hub, "moe")}["owner/seeing-moe-coder"] == ("thinking", "code")
+    models = found(hub)
+    assert models["owner/seeing-moe-coder"].good_at == ("thinking", "vision", "code")
+    assert models["owner/other-moe"].good_at == ()
+    server.repos["owner/small-moe"].tags = ("code",)
+    assert listings.details(hub, "owner/small-moe", "main", FitEstimates()).model.good_at == ("code",)
 
 
 def test_details_are_those_of_the_model_once_it_is_here(hub: Hub, server: HubServer, mine: Path) -> None:

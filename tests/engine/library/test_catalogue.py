@@ -14,6 +14,7 @@ from engine.formats.families import opens, vision_prefixes
 from engine.hub.client import checked
 from engine.library import catalogue
 from engine.library.catalogue import CatalogueEntry, load, parse
+from engine.library.entries import CODE, THINKING, VISION, in_order
 
 ENTRIES = load()
 
@@ -47,6 +48,21 @@ def test_each_that_reads_images_says_by_what(entry: CatalogueEntry) -> None:
         "hidden_size_per_layer_input": 0,
     }
     assert bool(entry.vision) == bool(vision_prefixes(seeing))
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.repo)
+def test_what_each_is_good_at_agrees_with_what_is_said_of_it(entry: CatalogueEntry) -> None:
+    assert set(entry.good_at) <= {THINKING, CODE}  # images follow from the tower
+    assert entry.uses(None) == in_order(entry.uses(None))
+    assert (VISION in entry.uses(None)) == bool(entry.vision)
+    for source in entry.sources:
+        assert (VISION in entry.uses(source)) == (bool(entry.vision) and not source.gguf)
+    if re.search(r"\bcod(e|ing)\b", entry.about.replace("(data, code", "")):
+        assert CODE in entry.good_at
+    if re.search(r"\bthink(s|ing)\b|reasoning", entry.about):
+        assert (THINKING in entry.good_at) == ("without thinking" not in entry.about)
+    if "Coder" in entry.repo or "Thinking" in entry.repo:
+        assert entry.good_at
 
 
 def test_active_parameters_where_makers_count_as_we_do() -> None:
@@ -111,6 +127,10 @@ def first() -> dict[str, Any]:
         {"shape": None},
         {"vision": [16]},
         {"vision": {"patch_size": "16"}},
+        {"good_at": "code"},
+        {"good_at": ["vision"]},
+        {"good_at": ["cooking"]},
+        {"good_at": [["code"]]},
         {"vision": {"deepstack_visual_indexes": [8, -1]}},
         {"shape": first()["shape"] | {"layers": True}},
         {"shape": first()["shape"] | {"attention": {"heads": 1}}},

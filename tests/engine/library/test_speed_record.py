@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from engine.calibration.calibrator import open_calibrated
 from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.hardware.load import Load, LoadWatch
-from engine.library import speed_record
-from engine.library.speed_record import Conditions, Decoded, judge, keep, read
+from engine.library import library, speed_record
+from engine.library.fit_estimates import FitEstimates
+from engine.library.speed_record import Conditions, Decoded, judge, keep, measured, read
 from engine.planning.plan import make_plan, seen_again
 from engine.session import Session
 from engine.session.speed_check import is_full
@@ -85,7 +87,7 @@ def test_more_misses_than_uniform_routing_has_are_not_believed() -> None:
 
 def test_it_is_kept_beside_the_store_for_the_same_conditions_alone(tmp_path: Path) -> None:
     seen = speed_record.Seen(0.6, 0.8)
-    keep(tmp_path, HERE, seen)
+    keep(tmp_path, HERE, seen, 11.0)
     assert read(tmp_path, HERE) == seen
     assert read(tmp_path, dataclasses.replace(HERE, share=HERE.share + 0.05)) == seen
     changes: list[dict[str, object]] = [
@@ -100,8 +102,30 @@ def test_what_was_expected_with_quite_another_rate_corrects_nothing(
     tmp_path: Path, rate: float, correction: float
 ) -> None:
     """A disk that gave a tenth for a moment, just when the model was opened, says nothing of the plan."""
-    keep(tmp_path, HERE, speed_record.Seen(0.6, 0.8))
+    keep(tmp_path, HERE, speed_record.Seen(0.6, 0.8), 11.0)
     assert read(tmp_path, dataclasses.replace(HERE, rate=rate * HERE.rate)) == speed_record.Seen(0.6, correction)
+
+
+def test_the_speed_measured_is_told_under_the_same_conditions_at_about_the_same_rate(tmp_path: Path) -> None:
+    def told(**changes: object) -> float:
+        machine = dataclasses.replace(MACHINE, **changes)  # type: ignore[arg-type]
+        return measured(tmp_path, machine, MODEL, PLAN, CHOSEN)
+
+    assert told() == 0.0
+    keep(tmp_path, HERE, speed_record.Seen(0.6, 0.8), 11.0)
+    assert told() == 11.0
+    assert told(isa="other") == 0.0
+    assert measured(tmp_path, laptop(16, 9e9), MODEL, PLAN, CHOSEN) == 0.0  # another disk
+    assert measured(tmp_path, MACHINE, MODEL, dataclasses.replace(PLAN, mode="gpu"), CHOSEN) == 0.0
+    file = tmp_path / speed_record.FILE
+    for damaged in ("NaN", "-1", "1e300", "[]"):
+        keep(tmp_path, HERE, speed_record.Seen(0.6, 0.8), 11.0)
+        file.write_text(file.read_text(encoding="utf-8").replace("11.0", damaged), encoding="utf-8")
+        assert told() == 0.0
+    keep(tmp_path, HERE, speed_record.Seen(0.6, 0.8), 11.0)
+    file.write_text(file.read_text(encoding="utf-8").replace(', "speed": 11.0', ""), encoding="utf-8")
+    assert told() == 0.0  # kept by an older version
+    assert read(tmp_path, HERE) is not None
 
 
 def test_all_in_memory_is_another_matter_than_nearly_all() -> None:
@@ -111,14 +135,14 @@ def test_all_in_memory_is_another_matter_than_nearly_all() -> None:
 
 @pytest.mark.parametrize("change", [("0.6", "NaN"), ("0.6", "7"), ("0.8", "-1"), ("{", ""), ('"tier"', '"other"')])
 def test_a_damaged_file_was_never_kept(tmp_path: Path, change: tuple[str, str]) -> None:
-    keep(tmp_path, HERE, speed_record.Seen(0.6, 0.8))
+    keep(tmp_path, HERE, speed_record.Seen(0.6, 0.8), 11.0)
     file = tmp_path / speed_record.FILE
     file.write_text(file.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
     assert read(tmp_path, HERE) is None
 
 
 def test_a_store_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
-    keep(tmp_path / "not there", HERE, speed_record.Seen(0.6))
+    keep(tmp_path / "not there", HERE, speed_record.Seen(0.6), 11.0)
 
 
 @pytest.fixture
@@ -168,9 +192,14 @@ def test_an_open_model_tells_once_that_it_is_far_slower_and_the_next_start_knows
         assert session.plan.sentences == session.card.plan[: len(session.plan.sentences)]
         corrected = session.facts.seen
     assert (clean / speed_record.FILE).is_file()
+    speed = json.loads((clean / speed_record.FILE).read_text(encoding="utf-8"))["speed"]
+    assert speed > 0
     monkeypatch.setattr(
         speed_record, "changed", lambda then, now: False
     )  # a busy machine is not as fast at every start
+    card = library.card(clean)
+    assert FitEstimates({"dial": "exact", "threads": 1}).estimated(card).measured == pytest.approx(speed)
+    assert FitEstimates({"dial": "exact", "threads": 2}).estimated(card).measured == 0.0
     with open_calibrated("builtin", {"dial": "exact", "threads": 1}) as session:
         assert session.facts.seen == corrected
     with open_calibrated("builtin", {"dial": "exact", "threads": 1, "dense": "int8"}) as session:
