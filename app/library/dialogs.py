@@ -68,10 +68,11 @@ _TOPS = (
 
 
 class ModelDetailsDialog(QDialog):
-    """Details of a model. download_requested: a HubModel and bits to store. original_requested: a repository."""
+    """Details of a model. download_requested: a HubModel and bits to store. details_requested: a repository, and which
+    of its GGUF models, '' for none of these."""
 
     download_requested = Signal(object, int)
-    original_requested = Signal(str)
+    details_requested = Signal(str, str)
 
     def __init__(self, details: protocol.ModelDetails, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -98,12 +99,18 @@ class ModelDetailsDialog(QDialog):
             self.entries.append(LibraryEntry(tr(title), takes, fit=fit, actions=[action], parent=page))
             column.addWidget(self.entries[-1])
         if model.original:
-            look = Action(tr("Open"), partial(self._describe_original, model.original))
+            look = Action(tr("Open"), partial(self._describe, model.original))
             amount = tr("{size} download", size=size(model.original_bytes))
             self.original = LibraryEntry(
                 tr("Original, unquantized"), model_text.joined(model.original, amount), actions=[look]
             )
             column.addWidget(self.original)
+        others = [(name, nbytes) for name, nbytes in details.ggufs if name != model.gguf_name]
+        if others:
+            column.addWidget(make_label(tr("Other quantizations (GGUF)"), page, heading=1.0))
+        self.ggufs = [self._gguf(model.repo, name, nbytes, page) for name, nbytes in others]
+        for entry in self.ggufs:
+            column.addWidget(entry)
         self.files = FileFold(details, page)
         column.addWidget(self.files)
         column.addStretch(1)
@@ -121,8 +128,12 @@ class ModelDetailsDialog(QDialog):
         why = open_link(page)
         show_text(self.status, why)
 
-    def _describe_original(self, repo: str) -> None:
-        self.original_requested.emit(repo)
+    def _gguf(self, repo: str, name: str, nbytes: int, page: QWidget) -> LibraryEntry:
+        look = Action(tr("Open"), partial(self._describe, repo, name))
+        return LibraryEntry(name, tr("{size} download", size=size(nbytes)), actions=[look], parent=page)
+
+    def _describe(self, repo: str, gguf: str = "") -> None:
+        self.details_requested.emit(repo, gguf)
         self.accept()
 
     def _get(self, model: protocol.HubModel, bits: int) -> None:

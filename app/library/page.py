@@ -199,7 +199,7 @@ class LibraryPage(QWidget):
     def _describe(self, details: protocol.ModelDetails) -> None:
         dialog = ModelDetailsDialog(details, self)
         dialog.download_requested.connect(self._get)
-        dialog.original_requested.connect(self._view_model.describe)
+        dialog.details_requested.connect(self._view_model.describe)
         open_dialog(dialog)
 
     @Slot(object, int)

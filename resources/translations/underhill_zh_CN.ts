@@ -1834,6 +1834,11 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
+            <source>Other quantizations (GGUF)</source>
+            <translation>其他量化版本（GGUF）</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
             <source>Open web page</source>
             <translation>打开网页</translation>
         </message>

@@ -61,3 +61,18 @@ def test_what_a_model_is_good_at_is_said(qtbot: QtBot) -> None:
     told = lines(qtbot, dataclasses.replace(KNOWN, model=sees))
     assert any("  ·  thinking, reads images, code  ·  License" in line for line in told)
     assert not any("reads images" in line for line in lines(qtbot, KNOWN))  # nothing is known of it
+
+
+def test_each_quantization_of_a_repository_can_be_chosen(qtbot: QtBot) -> None:
+    shown = dataclasses.replace(QWEN, gguf_name="model-Q4_0")
+    sizes = (("model-Q2_K", 1_000_000_000), ("model-Q4_0", 2_000_000_000), ("model-Q8_0", 4_000_000_000))
+    dialog = ModelDetailsDialog(dataclasses.replace(KNOWN, model=shown, ggufs=sizes))
+    qtbot.addWidget(dialog)
+    told = [(entry.title, entry.facts.text().replace("\xa0", " ")) for entry in dialog.ggufs]
+    assert told == [("model-Q2_K", "1.0 GB download"), ("model-Q8_0", "4.0 GB download")]
+    with qtbot.waitSignal(dialog.details_requested) as asked:
+        dialog.ggufs[1].buttons["Open"].click()
+    assert asked.args == [QWEN.repo, "model-Q8_0"]
+    plain = ModelDetailsDialog(KNOWN)
+    qtbot.addWidget(plain)
+    assert plain.ggufs == []
