@@ -10,6 +10,7 @@ from engine import protocol
 from engine.documents.library import DocumentLibrary
 from engine.library.home import home
 from engine.service.command_worker import CommandWorker
+from engine.service.named_workers import NamedWorkers
 from engine.translatable import Translatable
 
 if TYPE_CHECKING:
@@ -27,44 +28,29 @@ _PACE = 0.1  # seconds between two reports
 Report = Callable[[Translatable, int, int], None]
 
 
-class DocumentThreads:
+_KINDS: dict[str, tuple[type[protocol.Command], ...]] = {  # by thread
+    "documents": (protocol.IndexDocuments, protocol.TidyDocuments),
+    "passages": (protocol.FindPassages,),
+    "embeddings": (protocol.EmbedTexts,),
+}
+
+
+class DocumentThreads(NamedWorkers):
     """A thread for what indexes documents, one for questions, and one for what programs have embedded."""
 
-    def __init__(
-        self,
-        emit: Callable[[protocol.Event], None],
-        session: Callable[[], Session | None],
-        busy: Callable[[], bool],
-        person_waits: Callable[[], bool],
-    ) -> None:
-        """See DocumentWorker."""
-        made = DocumentWorker(emit, session, busy, person_waits)
-        index = CommandWorker("documents", made.index, emit, needs=NEEDS, light=(protocol.TidyDocuments,))
-        find = CommandWorker("passages", made.find, emit, needs=NEEDS, idle=made.library.release, pulse=IDLE)
-        embed = CommandWorker("embeddings", made.embed, emit, needs=NEEDS)
-        self._workers: tuple[tuple[CommandWorker, tuple[type[protocol.Command], ...]], ...] = (
-            (index, (protocol.IndexDocuments, protocol.TidyDocuments)),
-            (find, (protocol.FindPassages,)),
-            (embed, (protocol.EmbedTexts,)),
-        )
+    def __init__(self, made: DocumentWorker, emit: Callable[[protocol.Event], None]) -> None:
+        workers = {
+            "documents": CommandWorker("documents", made.index, emit, needs=NEEDS, light=(protocol.TidyDocuments,)),
+            "passages": CommandWorker("passages", made.find, emit, needs=NEEDS, idle=made.library.release, pulse=IDLE),
+            "embeddings": CommandWorker("embeddings", made.embed, emit, needs=NEEDS),
+        }
+        super().__init__(workers.__getitem__)
+        for name in workers:  # all from the start: one of them gives the encoder's memory back
+            self.of(name)
 
     def worker(self, command: protocol.Command) -> CommandWorker | None:
         """The thread for a command about documents; None for any other command."""
-        return next((worker for worker, kinds in self._workers if isinstance(command, kinds)), None)
-
-    def cancel(self, target: str) -> bool:
-        """As of CommandWorker."""
-        return any(worker.cancel(target) for worker, _ in self._workers)
-
-    def close(self) -> None:
-        """Cancel everything and take nothing more; `join` waits for the end."""
-        for worker, _ in self._workers:
-            worker.close()
-
-    def join(self) -> None:
-        """Wait for the threads to end after `close`."""
-        for worker, _ in self._workers:
-            worker.join()
+        return next((self.of(name) for name, kinds in _KINDS.items() if isinstance(command, kinds)), None)
 
 
 class DocumentWorker:

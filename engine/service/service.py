@@ -19,7 +19,7 @@ from engine.service.answering import Answering
 from engine.service.background_teams import BackgroundTeams
 from engine.service.command_worker import CommandWorker, EngineClosed
 from engine.service.comparing import COMPARING, Comparing
-from engine.service.documents import DocumentThreads
+from engine.service.documents import DocumentThreads, DocumentWorker
 from engine.service.endpoints import Endpoints
 from engine.service.hub_worker import ASKING, HubWorker
 from engine.service.library_worker import LONG, QUICK, LibraryWorker
@@ -80,19 +80,19 @@ class Service:
         self._comparing = Comparing(self._model, self._emit, self._asked, self._disk_failed)
         self._failed: list[Session] = []  # beside the current one, to be closed once nothing is answered
         self._opened = ""  # what the open model was called when it was asked for
-        # Settings of the current model, once it has to be opened again before it is used: the disk failed under it, or
-        # another one took its memory for an answer in the background.
+        # Settings to open the current model with again before it is used: its disk failed, or another took its memory.
         self._reopen: dict[str, Any] | None = None
         self._lowerer = Lowerer(self._borrow, self._close_for)
         self._hub_worker = HubWorker(self._emit)
         self._transfers = Transfers(self._emit, self._hub_worker.hub)
         self._hub = CommandWorker("hub", self._hub_worker.do, self._emit, needs=NEEDS)
         self._catalogue = CommandWorker("catalogue", self._look_up, self._emit, needs=NEEDS)
-        self._documents = DocumentThreads(self._emit, lambda: self.session, self._is_answering, self._person_waits)
+        documents = DocumentWorker(self._emit, lambda: self.session, self._is_answering, self._person_waits)
+        self._documents = DocumentThreads(documents, self._emit)
         self._recordings = Recordings()
         self._replays = CommandWorker("replays", self._replay, self._emit, needs=NEEDS)
         # What Stop stops, and what ends first; the model last, as others borrow it.
-        self._workers: tuple[CommandWorker | NamedWorkers | ToolServers | DocumentThreads, ...] = (
+        self._workers: tuple[CommandWorker | NamedWorkers | ToolServers, ...] = (
             self._hub, self._catalogue, self._teams, self._endpoints, self._tools, self._replays, self._library,
             self._documents, self._model,
         )  # fmt: skip

@@ -127,7 +127,6 @@ UH_TARGET static void run_heads(const uh_op *op, const uh_row *row) {
 
 /* ---- routing ------------------------------------------------------------------------------------------------------ */
 
-
 UH_TARGET static void softmax(float *x, int32_t n) {
     float best = -INFINITY, sum = 0.0f;
     for (int32_t i = 0; i < n; i++) best = x[i] > best ? x[i] : best;
