@@ -72,6 +72,31 @@ def test_whoever_asks_ends_it_and_nothing_is_left_under_way(store: Path) -> None
         assert ask(session).token_ids
 
 
+def test_where_all_fit_all_are_read_before_anybody_asks(store: Path) -> None:
+    with open_calibrated("builtin", {**ALONE, "cache_fraction": 1.0}) as session:
+        assert session.all_in_memory
+        assert not session.runtime.cache.residency()
+        rest(session, quiet=False)
+        assert session.warm.complete
+        assert set(session.runtime.cache.residency()) == set(session.runtime.cache.keys)
+        assert ask(session, sampling=Sampling(temperature=0, max_tokens=4)).misses == 0
+
+
+def test_where_all_fit_whoever_asks_first_is_read_ahead_of_and_the_rest_comes_behind(store: Path) -> None:
+    with open_calibrated("builtin", {**ALONE, "cache_fraction": 1.0}) as session:
+        session.warm.read_until(lambda: True)
+        assert not session.warm.complete
+        assert session.runtime.pending.cancel_all() is False
+        first = ask(session, sampling=Sampling(temperature=0, max_tokens=2))
+        assert session.warm.read  # while the prompt was read
+        rest(session, quiet=False)
+        assert set(session.runtime.cache.residency()) == set(session.runtime.cache.keys)
+        session.context.clear()
+        again = ask(session, sampling=Sampling(temperature=0, max_tokens=2))
+        assert again.misses == 0
+        assert again.token_ids == first.token_ids
+
+
 def test_only_counts_are_kept_and_the_setting_removes_them(store: Path) -> None:
     used(store)
     assert json.loads((store / RESIDENTS).read_text(encoding="utf-8")).keys() == {"version", "layers"}
