@@ -23,8 +23,9 @@ class WarmStart:
 
     Where all experts fit in memory, all are read, layer by layer, from opening on: also while a prompt is read, ahead
     of it, and while an answer comes. Elsewhere those that were in memory last, in the order of the disk, then those
-    that chats use most; when a prompt is through, those that answers to prompts like it use, as many as there is room
-    for, while the answer comes and behind it. All are speculative reads, and none makes another expert leave.
+    that chats use most, then as many of every layer; when a prompt is through, those that answers to prompts like it
+    use, as many as there is room for, while the answer comes and behind it. All are speculative reads, and none makes
+    another expert leave.
     """
 
     def __init__(self, model: LoadedModel, card: CardMode | None = None) -> None:
@@ -33,13 +34,15 @@ class WarmStart:
         self.left: deque[ExpertKey] = deque()
         self._pending: dict[ExpertKey, int] = {}  # and their bytes
         self._prompt: Uses = ()
+        cache = model.runtime.cache
+        keys = [key for key, spec in zip(cache.keys, cache.specs, strict=True) if spec is not None]
         if model.all_in_memory:
-            cache = model.runtime.cache
-            self.left.extend(key for key, spec in zip(cache.keys, cache.specs, strict=True) if spec is not None)
+            self.left.extend(keys)
             model.runtime.batch.read_on = self._read_on
-        elif model.settings["remember_routing"]:
-            last = self._history.residents()
-            self.left.extend(dict.fromkeys((*last, *self._history.likely())))
+        else:
+            known = (*self._history.residents(), *self._history.likely()) if model.settings["remember_routing"] else ()
+            # Behind those, as many of every layer: a first prompt uses nearly all of them.
+            self.left.extend(dict.fromkeys((*known, *sorted(keys, key=lambda key: key.expert))))
         self.read = 0  # experts that came so
         self._card = card
         # Behind what chats use, all others: what fits the card is faster there, whoever asks for it first.
