@@ -21,9 +21,11 @@ READS = 2  # pending per reader: one that runs, and one that starts without wait
 class WarmStart:
     """For the thread that runs the model.
 
-    At opening come the experts that were in memory last, in the order of the disk, then those that chats use most; when
-    a prompt is through, those that answers to prompts like it use, as many as there is room for, while the answer comes
-    and behind it. All are speculative reads, and none makes another expert leave.
+    Where all experts fit in memory, all are read, layer by layer, from opening on: also while a prompt is read, ahead
+    of it, and while an answer comes. Elsewhere those that were in memory last, in the order of the disk, then those
+    that chats use most, then as many of every layer; when a prompt is through, those that answers to prompts like it
+    use, as many as there is room for, while the answer comes and behind it. All are speculative reads, and none makes
+    another expert leave.
     """
 
     def __init__(self, model: LoadedModel, card: CardMode | None = None) -> None:
@@ -32,9 +34,15 @@ class WarmStart:
         self.left: deque[ExpertKey] = deque()
         self._pending: dict[ExpertKey, int] = {}  # and their bytes
         self._prompt: Uses = ()
-        if not model.all_in_memory and model.settings["remember_routing"]:
-            last = self._history.residents()
-            self.left.extend(dict.fromkeys((*last, *self._history.likely())))
+        cache = model.runtime.cache
+        keys = [key for key, spec in zip(cache.keys, cache.specs, strict=True) if spec is not None]
+        if model.all_in_memory:
+            self.left.extend(keys)
+            model.runtime.batch.read_on = self._read_on
+        else:
+            known = (*self._history.residents(), *self._history.likely()) if model.settings["remember_routing"] else ()
+            # Behind those, as many of every layer: a first prompt uses nearly all of them.
+            self.left.extend(dict.fromkeys((*known, *sorted(keys, key=lambda key: key.expert))))
         self.read = 0  # experts that came so
         self._card = card
         # Behind what chats use, all others: what fits the card is faster there, whoever asks for it first.
@@ -77,11 +85,14 @@ class WarmStart:
 
     def token_done(self) -> None:
         """One more token of the answer is there: read on."""
-        if self.complete:
-            return
-        self._model.runtime.pending.commit_completed()
-        self._update_pending()
-        self._submit()
+        if not self.complete:
+            self._model.runtime.pending.commit_completed()
+            self._read_on()
+
+    def _read_on(self) -> None:
+        if not self.complete:
+            self._update_pending()
+            self._submit()
 
     def refresh(self) -> None:
         """Something has left experts coarse: read what they lack, as far as there is room."""
@@ -147,7 +158,11 @@ class WarmStart:
         self._pending = left
 
     def _cancel(self) -> None:
-        self.left.clear()
         self.for_card = []
-        self._model.runtime.pending.cancel(self._pending)
+        cancelled = tuple(self._pending)
+        self._model.runtime.pending.cancel(cancelled)
         self._update_pending()
+        if self._model.all_in_memory:
+            self.left.extendleft(reversed(cancelled))  # what came nevertheless is passed over
+        else:
+            self.left.clear()

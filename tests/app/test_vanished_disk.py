@@ -54,6 +54,19 @@ def ask(qtbot: QtBot, underhill: Application, text: str) -> None:
     qtbot.waitUntil(lambda: len(contents(underhill)) == count + 2 and bool(contents(underhill)[-1]))
 
 
+def ask_and_pull(qtbot: QtBot, underhill: Application, disk: VanishingDisk, text: str) -> None:
+    """The disk goes as the answer's first words are shown: behind the question in the queue of what is to be kept, and
+    before the answer's end, however short it is."""
+
+    def pull(_: object, more: str, status: str) -> None:
+        if more:  # until then only how long it takes is shown
+            underhill.conversation.text_added.disconnect(pull)
+            underhill.database.submit(lambda store: disk.vanish())
+
+    underhill.conversation.text_added.connect(pull)
+    ask(qtbot, underhill, text)
+
+
 def answered(qtbot: QtBot, underhill: Application) -> None:
     qtbot.waitUntil(lambda: not underhill.conversation.working)
 
@@ -63,8 +76,7 @@ def test_nothing_that_was_kept_is_lost(qtbot: QtBot, disk: VanishingDisk, opened
     ask(qtbot, underhill, FIRST)
     answered(qtbot, underhill)
     first = contents(underhill)
-    ask(qtbot, underhill, SECOND)
-    disk.vanish()
+    ask_and_pull(qtbot, underhill, disk, SECOND)
     answered(qtbot, underhill)
     assert contents(underhill)[:3] == [*first, SECOND]
     underhill.window.close()  # asks, since the answer is nowhere but here
@@ -85,8 +97,7 @@ def test_what_was_said_meanwhile_is_kept_once_it_is_back(
     qtbot: QtBot, disk: VanishingDisk, opened: Callable[[], Application]
 ) -> None:
     underhill = opened()
-    ask(qtbot, underhill, SECOND)
-    disk.vanish()
+    ask_and_pull(qtbot, underhill, disk, SECOND)
     answered(qtbot, underhill)
     shown = contents(underhill)
     disk.come()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
@@ -30,7 +30,8 @@ class BatchExecutor:
     """Fills the slots of a call, expert by expert, in the order in which they come.
 
     activations: by layer. window: loads that may be in flight at a time, for many tokens. prefetch: told of single
-    tokens; None: nothing is read ahead. card: computes what it holds; None: there is none.
+    tokens; None: nothing is read ahead. card: computes what it holds; None: there is none. read_on: called again and
+    again while experts are awaited and computed, to have others read behind them.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class BatchExecutor:
         self.observer: ProfilerHook | None = None
         self.prefetch: Prefetcher | None = None
         self.card: CardAssistant | None = None
+        self.read_on: Callable[[], None] = lambda: None
 
     def run(self, call: Call, requests: Sequence[ExpertRequest]) -> list[int]:
         """Fill the slots of every request; returns those that were skipped.
@@ -100,8 +102,8 @@ class BatchExecutor:
             while there or came or loads:
                 came.extend((missing[lease.key], lease) for lease in loads.poll())
                 loads.start(len(there) + len(came))
-                if sweep is not None and not loads.waiting:
-                    sweep.read_ahead()
+                if not loads.waiting:
+                    (self.read_on if sweep is None else sweep.read_ahead)()
                 if not there and not came:
                     came.extend((missing[lease.key], lease) for lease in loads.wait())
                 # Those that came first: the next ones are read into their memory. What was there can wait, and

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,12 +55,23 @@ def test_what_was_in_memory_is_read_again_and_then_not_missed(store: Path) -> No
         warm = ask(session, sampling=Sampling(temperature=0, max_tokens=12))
     for file in (RESIDENTS, MATRICES):
         (store / file).unlink()
-    with open_calibrated("builtin", ALONE) as session:
-        rest(session, quiet=False)
+    with open_calibrated("builtin", ALONE) as session:  # asked at once
         stats = ask(session, sampling=Sampling(temperature=0, max_tokens=12))
     # Bytes, because an expert of the prompt that was read ahead of its layer is missed or not as the disk has time.
     assert warm.bytes_read < 0.85 * stats.bytes_read
     assert warm.token_ids == stats.token_ids
+
+
+@pytest.mark.parametrize("remembered", [True, False])
+def test_where_nothing_is_known_as_many_of_every_layer_are_read(store: Path, remembered: bool) -> None:
+    with open_calibrated("builtin", {**ALONE, "remember_routing": remembered}) as session:
+        rest(session, quiet=False)
+        assert session.warm.complete
+        counts = Counter(key.layer for key in session.runtime.cache.residency())
+        assert set(counts) == set(session.store.layers)
+        assert max(counts.values()) - min(counts.values()) <= 1
+        cache = session.runtime.cache
+        assert cache.capacity - cache.nbytes < cache.least
 
 
 def test_whoever_asks_ends_it_and_nothing_is_left_under_way(store: Path) -> None:
@@ -70,6 +82,31 @@ def test_whoever_asks_ends_it_and_nothing_is_left_under_way(store: Path) -> None
         assert session.warm.complete
         assert session.runtime.pending.cancel_all() is False
         assert ask(session).token_ids
+
+
+def test_where_all_fit_all_are_read_before_anybody_asks(store: Path) -> None:
+    with open_calibrated("builtin", {**ALONE, "cache_fraction": 1.0}) as session:
+        assert session.all_in_memory
+        assert not session.runtime.cache.residency()
+        rest(session, quiet=False)
+        assert session.warm.complete
+        assert set(session.runtime.cache.residency()) == set(session.runtime.cache.keys)
+        assert ask(session, sampling=Sampling(temperature=0, max_tokens=4)).misses == 0
+
+
+def test_where_all_fit_whoever_asks_first_is_read_ahead_of_and_the_rest_comes_behind(store: Path) -> None:
+    with open_calibrated("builtin", {**ALONE, "cache_fraction": 1.0}) as session:
+        session.warm.read_until(lambda: True)
+        assert not session.warm.complete
+        assert session.runtime.pending.cancel_all() is False
+        first = ask(session, sampling=Sampling(temperature=0, max_tokens=2))
+        assert session.warm.read  # while the prompt was read
+        rest(session, quiet=False)
+        assert set(session.runtime.cache.residency()) == set(session.runtime.cache.keys)
+        session.context.clear()
+        again = ask(session, sampling=Sampling(temperature=0, max_tokens=2))
+        assert again.misses == 0
+        assert again.token_ids == first.token_ids
 
 
 def test_only_counts_are_kept_and_the_setting_removes_them(store: Path) -> None:
@@ -95,7 +132,7 @@ def test_damaged_memories_are_none(store: Path, content: str) -> None:
     (store / MATRICES).write_bytes(b"PK")
     with open_calibrated("builtin", SMALL) as session:
         assert session.history.residents() == []
-        assert session.warm.complete
+        assert set(session.warm.left) == set(session.runtime.cache.keys)
         assert ask(session).token_ids
 
 
