@@ -2294,8 +2294,8 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Move to folder…</source>
-            <translation>移到文件夹…</translation>
+            <source>Move to folder</source>
+            <translation>移到文件夹</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2316,16 +2316,6 @@
             <location filename="../../app/library/installed.py"></location>
             <source>Shrink…</source>
             <translation>缩小…</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/installed.py"></location>
-            <source>Move</source>
-            <translation>移动</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/installed.py"></location>
-            <source>Move {model} to</source>
-            <translation>将 {model} 移动到</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2369,11 +2359,6 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>{free} of {total} free</source>
-            <translation>可用 {free}，共 {total}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/installed.py"></location>
             <source>Disk usage of {folder}</source>
             <translation>{folder} 所在磁盘的使用情况</translation>
         </message>
@@ -2391,6 +2376,11 @@
             <location filename="../../app/library/installed.py"></location>
             <source>Deleted models are removed permanently. This frees {amount}.</source>
             <translation>已删除的模型将被永久移除，可释放 {amount}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>{free} of {total} free</source>
+            <translation>可用 {free}，共 {total}</translation>
         </message>
         <message>
             <location filename="../../app/library/model_filters.py"></location>
@@ -4400,13 +4390,13 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Save as preset…</source>
-            <translation>另存为预设…</translation>
+            <source>Save as preset</source>
+            <translation>另存为预设</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Rename…</source>
-            <translation>重命名…</translation>
+            <source>Rename</source>
+            <translation>重命名</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -4417,6 +4407,11 @@
             <location filename="../../app/settings/style_dialog.py"></location>
             <source>Delete preset</source>
             <translation>删除预设</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Preset name</source>
+            <translation>预设名称</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -4455,18 +4450,13 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Preset name</source>
-            <translation>预设名称</translation>
+            <source>Enter a name.</source>
+            <translation>输入名称。</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>This name is taken. Preset name</source>
-            <translation>该名称已被使用。预设名称</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Save preset</source>
-            <translation>保存预设</translation>
+            <source>This name is taken.</source>
+            <translation>该名称已被使用。</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -4911,16 +4901,6 @@
             <translation>
                 <numerusform>删除 %n 个对话</numerusform>
             </translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>Move to folder</source>
-            <translation>移到文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>Rename</source>
-            <translation>重命名</translation>
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
