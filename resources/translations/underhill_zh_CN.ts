@@ -715,6 +715,11 @@
         </message>
         <message>
             <location filename="../../app/compare/column.py"></location>
+            <source>{place}: preset</source>
+            <translation>{place}：预设</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/column.py"></location>
             <source>{place}: answer</source>
             <translation>{place}：回答</translation>
         </message>
@@ -732,6 +737,11 @@
             <location filename="../../app/compare/column.py"></location>
             <source>{place}: copy</source>
             <translation>{place}：复制</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/column.py"></location>
+            <source>Chat settings</source>
+            <translation>对话设置</translation>
         </message>
         <message>
             <location filename="../../app/compare/column.py"></location>
@@ -777,6 +787,11 @@
             <location filename="../../app/compare/page.py"></location>
             <source>No model is available. Add one first.</source>
             <translation>没有可用的模型。请先添加一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Choose another model, quality or preset on one side.</source>
+            <translation>请为其中一侧选择不同的模型、质量或预设。</translation>
         </message>
         <message>
             <location filename="../../app/compare/page.py"></location>
@@ -849,6 +864,26 @@
             <location filename="../../app/compare/run.py"></location>
             <source>Measuring KL: {share}%</source>
             <translation>正在测量 KL：{share}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/settings_text.py"></location>
+            <source>System prompt</source>
+            <translation>系统提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/settings_text.py"></location>
+            <source>None</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/settings_text.py"></location>
+            <source>Stop sequences</source>
+            <translation>停止序列</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/settings_text.py"></location>
+            <source>{name}: {value}</source>
+            <translation>{name}：{value}</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -944,11 +979,6 @@
             <location filename="../../app/composer.py"></location>
             <source>Send</source>
             <translation>发送</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer.py"></location>
-            <source>Chat settings</source>
-            <translation>对话设置</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -1627,11 +1657,6 @@
             <location filename="../../app/export/export_chats.py"></location>
             <source>Chat</source>
             <translation>对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/export/export_chats.py"></location>
-            <source>System prompt</source>
-            <translation>系统提示词</translation>
         </message>
         <message>
             <location filename="../../app/export/export_chats.py"></location>
@@ -3521,11 +3546,6 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>{name}: {value}</source>
-            <translation>{name}：{value}</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/dialog.py"></location>
             <source>Models with their own value:</source>
             <translation>有单独设置的模型：</translation>
         </message>
@@ -4442,11 +4462,6 @@
             <location filename="../../app/settings/style_dialog.py"></location>
             <source>Apply</source>
             <translation>应用</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/style_dialog.py"></location>
-            <source>None</source>
-            <translation>无</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>

@@ -17,7 +17,7 @@ from app.library.dialogs import ImportDialog, ModelDetailsDialog, SmallerDialog
 from app.prompts.library import SavedPrompt
 from app.prompts.picker import VariablesDialog
 from app.settings.style_dialog import StyleDialog
-from app.storage.records import Attachment
+from app.storage.records import Attachment, Style
 from app.teams.editor import TeamEditor
 from app.widgets.builders import open_dialog
 from engine import protocol
@@ -144,7 +144,11 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
         qtbot.waitUntil(lambda step=step: step == 0 or underhill.onboarding.probe.computer is not None)
         settle(qtbot, window)
         yield f"tour: step {step + 1}", window
+    calm = Style(sampling={"temperature": 0.2})
+    window.chats.database.submit(lambda store: store.keep_preset("Calm", calm))
     page = window.compare.open()
+    qtbot.waitUntil(page.columns[1].presets.isVisible)
+    page.columns[1].presets.setCurrentIndex(1)
     page.edit.setPlainText("Who are you?")
     page.ask()
     qtbot.waitUntil(lambda: page.run.divergence is not None)
