@@ -137,7 +137,9 @@ class MainWindow(Shell):
         )
         conversation.choice.settings = lambda: (dict(preferences.engine), dict(preferences.models))
         self.model_controller = ModelController(self, models, conversation, preferences, self.state, self.navigator)
-        self.compare = CompareController(self, theme, models, conversation, preferences, self.navigator)
+        self.compare = CompareController(
+            self, theme, models, conversation, preferences, self.navigator, database=database
+        )
         self.settings = SettingsController(
             self, theme, models, conversation=conversation, remembered=preferences, state=self.state,
             network=self.network, server=self.server, reload=self.model_controller.reload,

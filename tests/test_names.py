@@ -90,6 +90,13 @@ def test_functions_fit_on_a_page() -> None:
     assert {path: functions for path, functions in found.items() if functions} == {}
 
 
+def test_what_a_person_types_is_typed_in_place() -> None:
+    """A box that asks for one word hides what it is about, and has no place to say what is wrong with it."""
+    files = sorted((ROOT / "app").rglob("*.py"))
+    assert len(files) > 100
+    assert [path.relative_to(ROOT).as_posix() for path in files if "QInputDialog" in path.read_text("utf-8")] == []
+
+
 def test_a_function_longer_than_a_page_is_found(tmp_path: Path) -> None:
     body = "    pass\n"
     (tmp_path / "a.py").write_text(

@@ -1,1 +1,1 @@
-"""One question to two models, or to two qualities of one, side by side."""
+"""One question to two models, or to two qualities or presets of one, side by side."""

@@ -1,8 +1,8 @@
-"""One side of a comparison: a model and its quality, the answer, its figures, and what can be done with it."""
+"""One side of a comparison: model, quality and preset, the answer, its figures, and what can be done with it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat, QTextCursor
@@ -16,7 +16,9 @@ from app.markdown import document as documents
 from app.markdown.split import Block, without_thought
 from app.theme.theme import Theme
 from app.transcript import notes
-from app.widgets.builders import FlowLayout, hbox, make_button, make_combo, make_label, vbox
+from app.widgets.builders import FlowLayout, hbox, make_button, make_combo, make_label, show_text, vbox
+from app.widgets.buttons import ElidedLabel
+from app.widgets.text import plain_tip
 from engine import protocol
 
 DIALS = ("exact", "balanced", "fast")
@@ -89,7 +91,7 @@ class AnswerText(QTextBrowser):
 
 
 class CompareColumn(QFrame):
-    """used: this answer is wanted for the chat. chosen: another model or quality."""
+    """used: this answer is wanted for the chat. chosen: another model, quality or preset."""
 
     used = Signal()
     chosen = Signal()
@@ -101,12 +103,18 @@ class CompareColumn(QFrame):
         self._answer: ComparedAnswer | None = None
         names = protocol.settings.ALL["dial"]
         self.model = make_combo(self, tr("{place}: model", place=place))
-        self.model.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.model.setMinimumContentsLength(_LETTERS)  # of a long title, where the column is narrow
         choices = [(tr_engine(names.name_of(choice)), choice) for choice in DIALS]
         self.dial = make_combo(self, tr("{place}: quality", place=place), choices, dial)
-        for combo in (self.model, self.dial):
+        self.presets = make_combo(self, tr("{place}: preset", place=place))
+        for combo in (self.model, self.presets):
+            combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+            combo.setMinimumContentsLength(_LETTERS)  # of a long title, where the column is narrow
+        for combo in (self.model, self.dial, self.presets):
             combo.currentIndexChanged.connect(self.chosen)
+        self.settings = ElidedLabel(self)  # those in which the other column has others
+        self.settings.setObjectName("muted")
+        self.offer_presets(())
+        self.show_settings("")
         self.text = AnswerText(theme, self)
         self.text.setAccessibleName(tr("{place}: answer", place=place))
         self.problem = make_label("", self, "restart", wrap=True, selectable=True)
@@ -115,10 +123,11 @@ class CompareColumn(QFrame):
         self.use = make_button(tr("Use this answer"), self, self.used, name=tr("{place}: use this answer", place=place))
         self.copy = make_button(tr("Copy"), self, self._copy, "quiet", name=tr("{place}: copy", place=place))
         head = FlowLayout(spacing=8)
-        head.addWidget(self.model)
-        head.addWidget(self.dial)
+        for combo in (self.model, self.dial, self.presets):
+            head.addWidget(combo)
         foot = hbox(self.use, self.copy, ..., spacing=4)
-        vbox(head, (self.text, 1), self.problem, self.figures, foot, parent=self, margins=0, spacing=8)
+        parts = (head, self.settings, (self.text, 1), self.problem, self.figures, foot)
+        vbox(*parts, parent=self, margins=0, spacing=8)
         self.show_answer(None)
 
     @property
@@ -126,6 +135,27 @@ class CompareColumn(QFrame):
         """Key of the model or endpoint, '' where there is none, and quality, which those here have."""
         model = str(self.model.currentData() or "")
         return model, "exact" if is_endpoint(model) else str(self.dial.currentData())
+
+    @property
+    def preset(self) -> str:
+        """Name of the preset that is chosen; '' for the settings of the chat."""
+        return str(self.presets.currentData() or "")
+
+    def offer_presets(self, names: Iterable[str]) -> None:
+        """Set the presets to choose from, hidden where there is none. The one that is chosen stays."""
+        before = self.preset
+        with QSignalBlocker(self.presets):
+            self.presets.clear()
+            self.presets.addItem(tr("Chat settings"), "")
+            for name in names:
+                self.presets.addItem(name, name)
+            self.presets.setCurrentIndex(max(0, self.presets.findData(before)))
+        self.presets.setVisible(self.presets.count() > 1)
+
+    def show_settings(self, text: str) -> None:
+        """Show in which settings the columns differ, and what they are here; '' where they do not."""
+        show_text(self.settings, text)
+        self.settings.setToolTip(plain_tip(text))
 
     def offer_models(self, titles: Mapping[str, str], chosen: str) -> None:
         """Set the models to choose from, titles by name. The one that is chosen stays; `chosen` where there is none."""
@@ -138,7 +168,8 @@ class CompareColumn(QFrame):
         self.model.setEnabled(bool(titles))
 
     def choose(self, model: str, dial: str) -> None:
-        """Choose both. A model that is not there leaves the one that is."""
+        """Choose both, with the settings of the chat. A model that is not there leaves the one that is."""
+        self.presets.setCurrentIndex(0)
         self.model.setCurrentIndex(max(self.model.findData(model), self.model.currentIndex()))
         self.dial.setCurrentIndex(self.dial.findData(dial))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -14,7 +14,8 @@ from app.backend import Models, is_endpoint
 from app.chat.image_support import reads_images
 from app.chat.prompt_messages import prompt_messages
 from app.compare.column import CompareColumn
-from app.compare.run import ComparisonRun
+from app.compare.run import ComparedAnswer, ComparisonRun
+from app.compare.settings_text import differing_settings
 from app.compare.words import differing
 from app.i18n.translate import plural, sentences, tr
 from app.storage.records import Attachment, StoredMessage, Style, new_question
@@ -59,6 +60,7 @@ class ComparePage(QWidget):
         self.before: tuple[StoredMessage, ...] = ()  # of the chat, what is read before the question
         self.attachments: tuple[Attachment, ...] = ()  # to the question
         self._style, self._thinking = Style(), "on"
+        self._presets: Mapping[str, Style] = {}
         self._asked = ""  # the question that the answers are to
         self._differences: tuple[object, str] = (None, "")
         inside = QWidget(self)
@@ -117,6 +119,17 @@ class ComparePage(QWidget):
         self.edit.setFocus()
         self._show()
 
+    def offer_presets(self, presets: Mapping[str, Style]) -> None:
+        """Offer presets of chat settings, by name, beside the settings of the chat."""
+        self._presets = presets
+        for column in self.columns:
+            column.offer_presets(presets)
+        self._show()
+
+    def _style_of(self, column: CompareColumn) -> Style:
+        """The chat settings that a column is asked with."""
+        return self._presets.get(column.preset, self._style)
+
     @property
     def question(self) -> str:
         """The question that the answers are to; where none was asked, the one that is typed."""
@@ -130,14 +143,17 @@ class ComparePage(QWidget):
             return
         self._asked = text
         asked = new_question(NEW_CHAT, None, text, self.attachments)
-        # with the same draws, what differs is the models' doing
-        sampling = {"seed": random.randrange(_LARGEST_SEED), **_given(self._style.sampling)}
+        seed = random.randrange(_LARGEST_SEED)  # with the same draws, what differs is the doing of what was chosen
         both = all(reads_images(self._models, column.side[0]) for column in self.columns)  # they are asked the same
-        messages = prompt_messages([*self.before, asked], self._style.system, images=both)
+        answers = []
         for column in self.columns:
             column.begin()
-        question = protocol.QuestionApart(messages, sampling, self._style.stop, self._thinking)
-        self.run.start(question, *(column.side for column in self.columns))
+            style, (model, dial) = self._style_of(column), column.side
+            messages = prompt_messages([*self.before, asked], style.system, images=both)
+            sampling = {"seed": seed, **_given(style.sampling)}
+            question = protocol.QuestionApart(messages, sampling, style.stop, self._thinking)
+            answers.append(ComparedAnswer(model=model, dial=dial, question=question, style=style))
+        self.run.start(*answers)
 
     @Slot()
     def _offer(self) -> None:
@@ -158,26 +174,33 @@ class ComparePage(QWidget):
     def _show(self) -> None:
         run, (left, right) = self.run, self.columns
         answers = run.answers or (None, None)
-        for column, answer in zip(self.columns, answers):
+        settings = differing_settings(self._style_of(left), self._style_of(right))
+        for column, answer, text in zip(self.columns, answers, settings):
             column.show_answer(answer)
-            for combo in (column.model, column.dial):
+            column.show_settings(text)
+            for combo in (column.model, column.dial, column.presets):
                 combo.setEnabled(combo.count() > 0 and not run.busy)
             column.dial.setEnabled(column.dial.isEnabled() and not is_endpoint(column.side[0]))
         some = bool(self.edit.toPlainText().strip()) or bool(self.attachments)
         self.go.setVisible(not run.busy)
-        self.go.setEnabled(some and left.side != right.side and bool(left.side[0]))
+        self.go.setEnabled(some and bool(left.side[0]) and (left.side != right.side or any(settings)))
         self.halt.setVisible(run.busy)
-        show_text(self.about, self._about())
+        show_text(self.about, self._about(alike=not any(settings)))
         show_text(self.result, sentences(self._measured(), self._mark()))
         if run.busy:
             self._clock.start()
 
-    def _about(self) -> str:
+    def _about(self, *, alike: bool) -> str:
+        """What is going to be done. alike: with the same chat settings on both sides."""
         (first, dial), (second, other) = (column.side for column in self.columns)
         if not first:
             return tr("No model is available. Add one first.")
-        if (first, dial) == (second, other):
-            return tr("Choose another model or quality on one side.")
+        if alike and (first, dial) == (second, other):
+            return (
+                tr("Choose another model, quality or preset on one side.")
+                if self._presets
+                else tr("Choose another model or quality on one side.")
+            )
         count = len(self.before)
         return sentences(
             tr("The answers are generated one after the other."),

@@ -25,7 +25,8 @@ _OVER = (ENDED, STOPPED, FAILED)
 
 @dataclass(kw_only=True)
 class ComparedAnswer:
-    """One side. model: its name. dial: a choice of the setting "dial". state: WAITING to FAILED. text: as it grows.
+    """One side. model: its name. dial: a choice of the setting "dial". question, style: what is asked, and the chat
+    settings that are in it. state: WAITING to FAILED. text: as it grows.
 
     stats: once it has ended, also where it was stopped. failure: why it has none. doing: what the engine does for it
     before its first word. begun: by time.monotonic.
@@ -33,6 +34,8 @@ class ComparedAnswer:
 
     model: str
     dial: str
+    question: protocol.QuestionApart
+    style: Style
     state: str = WAITING
     text: str = ""
     stats: protocol.Stats | None = None
@@ -43,7 +46,7 @@ class ComparedAnswer:
     def message(self, title: str) -> StoredMessage:
         """The answer as a chat keeps it. title: what the model is called."""
         begun = StoredMessage(id=records.new_id(), chat_id=NEW_CHAT, parent_id=None, role="assistant", model=title)
-        running = RunningAnswer(message=begun, question=None, turns=[], style=Style())
+        running = RunningAnswer(message=begun, question=None, turns=[], style=self.style)
         return running.finished(self.stats.finish if self.stats is not None else "", self.stats)
 
     def status(self) -> str:
@@ -71,7 +74,6 @@ class ComparisonRun(QObject):
         """settings: of the engine, that a model of this name is opened with."""
         super().__init__(parent)
         self._link, self._settings = link, settings
-        self.question = protocol.QuestionApart(())
         self.answers: tuple[ComparedAnswer, ...] = ()
         self.divergence: protocol.Divergence | None = None
         self.trouble: protocol.Failed | None = None
@@ -88,11 +90,10 @@ class ComparisonRun(QObject):
         """Whether both answers came to their end."""
         return bool(self.answers) and all(answer.state == ENDED for answer in self.answers)
 
-    def start(self, question: protocol.QuestionApart, *sides: tuple[str, str]) -> None:
-        """Ask. sides: of each a model and a quality."""
+    def start(self, *answers: ComparedAnswer) -> None:
+        """Ask for answers that wait."""
         self.forget()
-        self.question = question
-        self.answers = tuple(ComparedAnswer(model=model, dial=dial) for model, dial in sides)
+        self.answers = answers
         self._next()
 
     def stop(self) -> None:
@@ -124,7 +125,7 @@ class ComparisonRun(QObject):
         answer = self.answers[number]
         answer.state, answer.doing, answer.begun = RUNNING, tr("Starting…"), time.monotonic()
         command = protocol.GenerateApart(
-            self._link.new_id(), self.question, answer.model, answer.dial, self._settings(answer.model)
+            self._link.new_id(), answer.question, answer.model, answer.dial, self._settings(answer.model)
         )
         self._command = command.id
         self._link.send(command, partial(self._on_answer, command.id, number))
@@ -160,16 +161,17 @@ class ComparisonRun(QObject):
             self.changed.emit()
 
     def _measure(self) -> None:
-        """Of two qualities of one model: how far the second is from the first, on the first's answer."""
+        """Of two qualities of one model that read the same: how far the second is from the first, on its answer."""
         if not self.complete or len({answer.model for answer in self.answers}) > 1:
             return
         first, second = self.answers
         assert first.stats is not None
-        if first.dial == second.dial or not first.stats.token_ids:
+        read_alike = first.question.messages == second.question.messages
+        if first.dial == second.dial or not read_alike or not first.stats.token_ids:
             return
         self.measuring = tr("Measuring KL…")
         command = protocol.MeasureDivergence(
-            self._link.new_id(), self.question, first.stats.token_ids, (first.dial, second.dial), first.model,
+            self._link.new_id(), first.question, first.stats.token_ids, (first.dial, second.dial), first.model,
             self._settings(first.model),
         )  # fmt: skip
         self._command = command.id

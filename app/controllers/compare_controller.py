@@ -15,7 +15,9 @@ from app.i18n.translate import tr
 from app.settings.preferences import Preferences
 from app.shell import Shell
 from app.storage import records
+from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat, StoredMessage
+from app.storage.store import ChatStore
 from app.theme.theme import Theme
 
 
@@ -24,11 +26,11 @@ class CompareController(QObject):
 
     def __init__(
         self, shell: Shell, theme: Theme, known: Models, conversation: Conversation, preferences: Preferences,
-        navigator: ChatNavigator,
+        navigator: ChatNavigator, *, database: DatabaseThread,
     ) -> None:  # fmt: skip
         super().__init__(shell)
         self._shell, self._theme, self._models, self._conversation = shell, theme, known, conversation
-        self._preferences, self._navigator = preferences, navigator
+        self._preferences, self._navigator, self._database = preferences, navigator, database
         self.page: ComparePage | None = None
         self._question: StoredMessage | None = None  # of a chat, that is compared
         shell.header.compare.triggered.connect(self.open)
@@ -70,6 +72,7 @@ class CompareController(QObject):
             attachments=question.attachments if question is not None else (),
             model=name, dial=str(self._preferences.of(name, "dial")),
         )  # fmt: skip
+        self._database.submit(ChatStore.presets, self.page.offer_presets)
         return self.page
 
     @Slot(int)
@@ -86,7 +89,7 @@ class CompareController(QObject):
             return
         if asked is None:
             chat = Chat(
-                id=records.new_id(), title=records.title_from(text), updated_at=time.time(), style=c.style,
+                id=records.new_id(), title=records.title_from(text), updated_at=time.time(), style=compared.style,
                 model=compared.model,
             )  # fmt: skip
             question = records.new_question(chat.id, None, text, ())

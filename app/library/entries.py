@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -32,7 +32,7 @@ from app.widgets.builders import (
     vbox,
 )
 from app.widgets.menus import make_menu
-from app.widgets.text import plain_tip
+from app.widgets.text import plain_entry, plain_tip
 from app.widgets.touch import scroll_by_touch
 from engine import protocol
 
@@ -53,12 +53,22 @@ class Action:
     why: str = ""
 
 
+@dataclass(frozen=True)
+class Choices:
+    """Menu of its own in the menu behind 'More'. among: what each of its entries does. why: as of Action."""
+
+    words: str
+    among: Mapping[str, Callable[[], object]]
+    why: str = ""
+
+
 class LibraryEntry(QFrame):
     """One model, download or folder. facts: a line below the title. sentence: why it fits, or what is wrong."""
 
     def __init__(
         self, title: str, facts: str, *, fit: protocol.Fit | None = None, sentence: str = "", note: str = "",
-        actions: Sequence[Action] = (), progress: bool = False, compact: bool = False, parent: QWidget | None = None,
+        actions: Sequence[Action | Choices] = (), progress: bool = False, compact: bool = False,
+        parent: QWidget | None = None,
     ) -> None:  # fmt: skip
         """fit: shown as a badge, with its sentence where none is given. progress: with a bar. compact: `facts` have the
         sentence."""
@@ -94,15 +104,16 @@ class LibraryEntry(QFrame):
         )
         self.set_actions(actions)
 
-    def set_actions(self, actions: Sequence[Action]) -> None:
+    def set_actions(self, actions: Sequence[Action | Choices]) -> None:
         """Replace the buttons, unless they are the same."""
-        if [d.words for d in actions] == list(self.buttons) and not any(d.menu for d in actions):
+        hidden = [action for action in actions if isinstance(action, Choices) or action.menu]
+        if [d.words for d in actions] == list(self.buttons) and not hidden:
             return
         held = any(button.hasFocus() for button in self.buttons.values())
         empty(self._buttons_row)
         self.buttons = {}
         for action in actions:
-            if action.menu:
+            if isinstance(action, Choices) or action.menu:
                 continue
             button = self._button(action.words)
             if action.primary or action.quiet:
@@ -111,16 +122,8 @@ class LibraryEntry(QFrame):
             button.setToolTip(plain_tip(action.why))
             button.setAccessibleDescription(action.why)
             button.clicked.connect(partial(_call, action.do))
-        hidden = [action for action in actions if action.menu]
         if hidden:
-            more = self._button(tr("More"))
-            menu = make_menu(more)
-            menu.setToolTipsVisible(True)
-            for action in hidden:
-                made = menu.addAction(action.words, action.do)
-                made.setEnabled(not action.why)
-                made.setToolTip(plain_tip(action.why))
-            more.setMenu(menu)
+            self._make_menu(hidden)
         if held:
             self.take_focus()
 
@@ -136,6 +139,23 @@ class LibraryEntry(QFrame):
         """Show what is wrong with it; '' for nothing."""
         show_text(self.sentence, problem)
         set_level(self.sentence, "warning")
+
+    def _make_menu(self, hidden: Sequence[Action | Choices]) -> None:
+        """Make the button 'More' with its menu."""
+        more = self._button(tr("More"))
+        menu = make_menu(more)
+        menu.setToolTipsVisible(True)
+        for action in hidden:
+            if isinstance(action, Choices):
+                inner = menu.addMenu(action.words)
+                for words, do in action.among.items():
+                    inner.addAction(plain_entry(words), do)
+                made = inner.menuAction()
+            else:
+                made = menu.addAction(action.words, action.do)
+            made.setEnabled(not action.why)
+            made.setToolTip(plain_tip(action.why))
+        more.setMenu(menu)
 
     def _button(self, words: str) -> QPushButton:
         button = QPushButton(words, self)

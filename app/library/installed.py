@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QDir, Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from app import backend
 from app.backend import Models
 from app.i18n.languages import day
 from app.i18n.translate import sentences, tr
 from app.library import model_text
-from app.library.entries import Action, LibraryEntry, LibrarySection, heading, import_buttons
+from app.library.entries import Action, Choices, LibraryEntry, LibrarySection, heading, import_buttons
 from app.library.view_model import LibraryViewModel
 from app.platform.files import show_folder
 from app.widgets.builders import confirm, empty, focus_kept, make_button, set_progress
@@ -75,7 +77,7 @@ class InstalledModels(LibrarySection):
         away = tr("Folder not connected") if card.state == model_text.MISSING else ""
         in_use = tr("In use") if open_now else ""
         builtin = tr("Built-in model") if card.name == "builtin" else ""
-        actions = []
+        actions: list[Action | Choices] = []
         if card.usable:
             words_ = tr("In use") if open_now and self._models.state == backend.READY else tr("Open")
             actions.append(Action(words_, partial(self.opened.emit, card.name), primary=not open_now, why=in_use))
@@ -86,11 +88,9 @@ class InstalledModels(LibrarySection):
         if card.usable:
             actions.append(Action(tr("Verify files"), partial(self._view_model.verify, card), menu=True, why=busy))
             actions += self._bits(card, busy)
-            usable = [f for f in self._view_model.folders if f.there and f.writable]
-            alone = tr("Add another folder first") if len(usable) < 2 else ""
-            actions.append(
-                Action(tr("Move to folder…"), partial(self._move, card), menu=True, why=in_use or busy or alone)
-            )
+            folders = self._folders_for(card)
+            alone = "" if folders else tr("Add another folder first")
+            actions.append(Choices(tr("Move to folder"), folders, why=in_use or busy or alone))
         if away:
             actions.append(Action(tr("Find again"), self._view_model.refresh))
         actions.append(Action(tr("Show in folder"), partial(self._show, card.path), menu=True, why=away))
@@ -117,11 +117,13 @@ class InstalledModels(LibrarySection):
         smaller = Action(tr("Shrink…"), partial(self.lowering_requested.emit, card), menu=True, why=busy)
         return [smaller] if possible else []
 
-    def _move(self, card: protocol.ModelCard) -> None:
-        here = [f.path for f in self._view_model.folders if f.there and f.writable and not card.path.startswith(f.path)]
-        folder, chosen = QInputDialog.getItem(self, tr("Move"), tr("Move {model} to", model=card.title), here, 0, False)
-        if chosen and folder:
-            self._view_model.move(card, folder)
+    def _folders_for(self, card: protocol.ModelCard) -> dict[str, Callable[[], object]]:
+        """The other folders of the library, with the space in each, and what moves a model there."""
+        usable = [f for f in self._view_model.folders if f.there and f.writable]
+        others = [f for f in usable if Path(f.path) not in Path(card.path).parents]
+        if len(usable) < 2:
+            return {}
+        return {model_text.joined(f.path, _space(f)): partial(self._view_model.move, card, f.path) for f in others}
 
     @Slot()
     def _show_jobs(self) -> None:
@@ -175,7 +177,7 @@ class InstalledModels(LibrarySection):
             tr("default") if folder.first else "",
             tr("{size} of models", size=size(folder.models)) if folder.there else "",
             tr("{size} of downloads", size=size(folder.downloads)) if folder.downloads else "",
-            tr("{free} of {total} free", free=size(folder.free), total=size(folder.total)) if folder.there else "",
+            _space(folder) if folder.there else "",
         )  # fmt: skip
         made = LibraryEntry(folder.path, facts, actions=actions, progress=folder.there)
         if folder.problem:
@@ -217,3 +219,7 @@ class InstalledModels(LibrarySection):
     def _show(self, path: str) -> None:
         if why := show_folder(path):
             self._view_model.message_posted.emit(why)
+
+
+def _space(folder: protocol.ModelFolder) -> str:
+    return tr("{free} of {total} free", free=size(folder.free), total=size(folder.total))

@@ -219,14 +219,12 @@ class SettingEditor(QWidget):
         self.set_value(value)
 
     def _make_learn_more(self) -> QPushButton:
-        """The button that shows and hides `long_help`; hidden where there is nothing to say."""
-        text = LEARN_MORE.get(self.setting.name, "")
-        self.long_help = make_label(tr(text) if text else "", self, "learned", wrap=True)
+        """The button that shows and hides `long_help`."""
+        self.long_help = make_label(tr(LEARN_MORE[self.setting.name]), self, "learned", wrap=True)
         self.long_help.hide()
         name = tr("Learn more: {setting}", setting=tr_engine(self.setting.label))
         button = make_button(tr("Learn more"), self, style="place", name=name, auto_default=False)
         button.setCheckable(True)
-        button.setVisible(bool(text))
         button.toggled.connect(self.long_help.setVisible)
         button.toggled.connect(lambda shown: button.setText(tr("Show less") if shown else tr("Learn more")))
         return button

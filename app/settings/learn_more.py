@@ -16,10 +16,22 @@ LEARN_MORE: Mapping[str, str] = {
         " the thread."
     ),
     "top_p": tr_noop("Lower values avoid unlikely words. At 1 every word can be chosen."),
+    "top_k": tr_noop(
+        "Leave it at 0 unless the model's makers advise a number: Top P and Min P adapt to how sure the model is, "
+        "a fixed number doesn't."
+    ),
     "min_p": tr_noop("0.05 drops words that are less than 5% as likely as the likeliest. At 0 none are dropped."),
     "repetition_penalty": tr_noop(
         "Try 1.05 to 1.15 where a model repeats itself. Higher values harm code and lists, which repeat words"
         " by nature."
+    ),
+    "seed": tr_noop(
+        "Answers are drawn at random. Automatic draws each one differently; with a number, the same question gets the "
+        "same draws. Under Balanced and Fast the answer can still differ, since experts in memory run more precisely."
+    ),
+    "max_tokens": tr_noop(
+        "A token is about three quarters of an English word, so 1,024 tokens are about 750 words. Thinking counts. "
+        "An answer that reaches the limit can be continued."
     ),
     "dial": tr_noop(
         "Experts that matter little for a token can run at lower precision or be skipped, which saves disk "
@@ -48,9 +60,22 @@ LEARN_MORE: Mapping[str, str] = {
     "prefetch": tr_noop(
         "Reading ahead fills time in which the disk would do nothing. It pauses where it does not pay."
     ),
+    "predictor": tr_noop(
+        "Gates are the model's own: they are asked early what they would choose. Tables learn which experts follow "
+        "which tokens, layers or paths. Auto combines gates and the token table and suits most models. While experts "
+        "are prefetched, a line below says how well."
+    ),
     "prefetch_depth": tr_noop(
         "3 keeps the disk busiest. Guesses get worse with each layer: choose 1 where many prefetched experts "
         "are wasted."
+    ),
+    "prefetch_width": tr_noop(
+        "Automatic prefetches as many as a token uses in a layer. With more, fewer needed ones are missed and more are "
+        "wasted."
+    ),
+    "remember_routing": tr_noop(
+        "Beside the model, on this computer, it keeps how often experts were used and with which tokens, without their "
+        "order. The model then opens with the experts that your chats use most, and prefetches better."
     ),
     "cache_fraction": tr_noop(
         "Experts in memory are used at once; others are read from disk first. Automatic keeps as many as the "
@@ -68,4 +93,49 @@ LEARN_MORE: Mapping[str, str] = {
         "With CPU + GPU both compute experts of the same layer. Auto takes it where it is expected to be "
         "faster, and keeps to the CPU where it was not."
     ),
+    "card": tr_noop(
+        "Only for computers with more than one NVIDIA GPU. Their driver numbers them, mostly with the fastest first."
+    ),
+    "readers": tr_noop(
+        "An SSD is faster when it is asked for several things at once, and 4 suits most. More threads take time from "
+        "computing."
+    ),
+    "direct_io": tr_noop(
+        "Copies in the file cache take memory that experts could have. Auto measures both ways and uses the file cache "
+        "only where it is much faster."
+    ),
+    "threads": tr_noop(
+        "Automatic uses one thread for each core, and leaves out slow cores where they don't help. Fewer threads make "
+        "answers slower and leave more of the CPU to other programs."
+    ),
+    "dense": tr_noop(
+        "Auto mostly uses 8-bit, which loses hardly anything. Small models keep float32, and 4-bit is used only where "
+        "the model would not fit otherwise. Fewer bits leave more memory for experts."
+    ),
+    "kv_cache": tr_noop(
+        "The KV cache is what the model keeps of the chat so far. 8-bit is almost as good as bf16 and leaves more "
+        "memory for experts or a longer chat. Auto never uses it under Exact."
+    ),
+    "activations": tr_noop(
+        "Activations are the numbers that pass from layer to layer. Auto rounds them, under Exact too: that costs far "
+        "less than 4-bit experts do."
+    ),
+    "endpoint": tr_noop(
+        "Leave it empty for Hugging Face. A mirror has the same models at another address, and gets a token of its own."
+    ),
+    "proxy": tr_noop("Searches and downloads go through it. Leave it empty to use the system's."),
+    "offline": tr_noop(
+        "Chats, the models on this computer and the local server keep working. Endpoints and tool servers on other "
+        "computers are not asked."
+    ),
+    "import_battery": tr_noop(
+        "An import keeps all cores busy for minutes. One that waits resumes once the computer is plugged in or charged "
+        "above this level."
+    ),
+    "server_port": tr_noop("It is part of the address that programs are given, so change it there, too."),
+    "server_reach": tr_noop(
+        "By default, no other computer can reach the server. On the local network it asks for a key, but others there "
+        "could read what is sent."
+    ),
+    "server_start": tr_noop("If off, you turn the server on yourself, and it runs until you close the app."),
 }

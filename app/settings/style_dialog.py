@@ -6,10 +6,11 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QDialog, QInputDialog, QLabel, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from app.i18n.translate import tr
 from app.settings.editor import SettingEditor
+from app.settings.name_field import NameField
 from app.storage.records import Style
 from app.widgets.builders import confirm, hbox, make_button, make_combo, scroll_area, vbox
 from app.widgets.text import plain_tip
@@ -35,14 +36,20 @@ class StyleDialog(QDialog):
         self.resize(620, 620)
         self.presets = dict(presets)
         self._usual = usual
-        self.names = make_combo(self, tr("Presets"), letters=6)
+        self._presets = QWidget(self)
+        self.names = make_combo(self._presets, tr("Presets"), letters=6)
         self.names.currentTextChanged.connect(lambda name: self.names.setToolTip(plain_tip(name)))
         self.names.activated.connect(self._take_preset)
         make = partial(make_button, auto_default=False)
-        self.keep = make(tr("Save as preset…"), self, self._keep)
-        self.rename = make(tr("Rename…"), self, self._rename, name=tr("Rename preset"))
-        self.remove = make(tr("Delete"), self, self._remove, name=tr("Delete preset"))
-        top = hbox(QLabel(tr("Preset"), self), (self.names, 1), self.keep, self.rename, self.remove)
+        self.keep = make(tr("Save as preset"), self._presets, self._keep)
+        self.rename = make(tr("Rename"), self._presets, self._rename, name=tr("Rename preset"))
+        self.remove = make(tr("Delete"), self._presets, self._remove, name=tr("Delete preset"))
+        hbox((self.names, 1), self.keep, self.rename, self.remove, parent=self._presets, margins=0)
+        self.naming = NameField(tr("Preset name"), self)  # in place of the presets
+        self.naming.named.connect(self._named)
+        self.naming.cancelled.connect(self._end_naming)
+        self._named_by = self.keep  # or self.rename: what was pressed
+        top = hbox(QLabel(tr("Preset"), self), (self._presets, 1), (self.naming, 1))
         inside = QWidget(self)
         inside.setObjectName("page")
         self.system = _field(inside, tr("System prompt"), 110)
@@ -59,8 +66,13 @@ class StyleDialog(QDialog):
         usual_button = make(tr("Use defaults"), self, self._as_usual)
         cancel = make(tr("Cancel"), self, self.reject)
         use = make_button(tr("Apply"), self, self._use, "primary")
+        self._closing = (usual_button, use)
         foot = hbox(usual_button, ..., cancel, use)
-        vbox(top, (scroll_area(inside, self), 1), foot, parent=self, margins=(18, 16, 18, 14), spacing=12)
+        vbox(
+            top, self.naming.problem, (scroll_area(inside, self), 1), foot, parent=self, margins=(18, 16, 18, 14),
+            spacing=12,
+        )  # fmt: skip
+        self._show_naming(False)
         self._values: dict[str, Any] = {}
         self._show(style)
         self._list(next((n for n, s in presets.items() if s == style), ""))
@@ -109,38 +121,61 @@ class StyleDialog(QDialog):
 
     @Slot()
     def _rename(self) -> None:
-        before, asked = self._name, tr("Preset name")
-        name = before
-        while True:
-            name, agreed = QInputDialog.getText(self, tr("Rename preset"), asked, text=name)
-            name = " ".join(name.split())
-            if not agreed or name in ("", before):
-                return
-            if name not in self.presets:
-                break
-            asked = tr("This name is taken. Preset name")
-        self.presets[name] = self.presets.pop(before)
-        self._list(name)
-        self.renamed.emit(before, name)
+        self._begin_naming(self.rename)
 
     @Slot()
     def _keep(self) -> None:
-        before = self._name
-        name, agreed = QInputDialog.getText(self, tr("Save preset"), tr("Preset name"), text=before)
-        name = " ".join(name.split())
-        if not agreed or not name:
-            return
-        if name != before and name in self.presets:
-            question = tr("Replace preset {name}?", name=name)
-            lost = tr("Chats that use it don't change.")
-            confirm(self, question, lost, tr("Replace"), lambda: self._save(name))
+        self._begin_naming(self.keep)
+
+    def _begin_naming(self, button: QPushButton) -> None:
+        """Have a name typed in place of the presets. button: what was pressed for it."""
+        self._named_by = button
+        self._show_naming(True)
+        self.naming.begin(self._name)
+
+    @Slot()
+    def _end_naming(self) -> None:
+        self._show_naming(False)
+        self._named_by.setFocus()
+
+    def _show_naming(self, naming: bool) -> None:
+        """Show the presets or the name that is typed, which has to be saved or left before the dialog is."""
+        self.naming.setVisible(naming)
+        self.naming.refuse("")
+        self._presets.setVisible(not naming)
+        for button in self._closing:
+            button.setEnabled(not naming)
+
+    @Slot(str)
+    def _named(self, name: str) -> None:
+        renaming, before = self._named_by is self.rename, self._name
+        if not name:
+            self.naming.refuse(tr("Enter a name."))
+        elif name != before and name in self.presets:
+            if renaming:
+                self.naming.refuse(tr("This name is taken."))
+            else:
+                question = tr("Replace preset {name}?", name=name)
+                lost = tr("Chats that use it don't change.")
+                confirm(self, question, lost, tr("Replace"), lambda: self._save(name))
+        elif renaming:
+            self._rename_to(name)
         else:
             self._save(name)
+
+    def _rename_to(self, name: str) -> None:
+        before = self._name
+        if name != before:
+            self.presets[name] = self.presets.pop(before)
+            self._list(name)
+            self.renamed.emit(before, name)
+        self._end_naming()
 
     def _save(self, name: str) -> None:
         self.presets[name] = self.style_now()
         self._list(name)
         self.kept.emit(name, self.presets[name])
+        self._end_naming()
 
     @Slot()
     def _remove(self) -> None:

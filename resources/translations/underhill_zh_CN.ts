@@ -715,6 +715,11 @@
         </message>
         <message>
             <location filename="../../app/compare/column.py"></location>
+            <source>{place}: preset</source>
+            <translation>{place}：预设</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/column.py"></location>
             <source>{place}: answer</source>
             <translation>{place}：回答</translation>
         </message>
@@ -732,6 +737,11 @@
             <location filename="../../app/compare/column.py"></location>
             <source>{place}: copy</source>
             <translation>{place}：复制</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/column.py"></location>
+            <source>Chat settings</source>
+            <translation>对话设置</translation>
         </message>
         <message>
             <location filename="../../app/compare/column.py"></location>
@@ -777,6 +787,11 @@
             <location filename="../../app/compare/page.py"></location>
             <source>No model is available. Add one first.</source>
             <translation>没有可用的模型。请先添加一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>Choose another model, quality or preset on one side.</source>
+            <translation>请为其中一侧选择不同的模型、质量或预设。</translation>
         </message>
         <message>
             <location filename="../../app/compare/page.py"></location>
@@ -849,6 +864,26 @@
             <location filename="../../app/compare/run.py"></location>
             <source>Measuring KL: {share}%</source>
             <translation>正在测量 KL：{share}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/settings_text.py"></location>
+            <source>System prompt</source>
+            <translation>系统提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/settings_text.py"></location>
+            <source>None</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/settings_text.py"></location>
+            <source>Stop sequences</source>
+            <translation>停止序列</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/settings_text.py"></location>
+            <source>{name}: {value}</source>
+            <translation>{name}：{value}</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -944,11 +979,6 @@
             <location filename="../../app/composer.py"></location>
             <source>Send</source>
             <translation>发送</translation>
-        </message>
-        <message>
-            <location filename="../../app/composer.py"></location>
-            <source>Chat settings</source>
-            <translation>对话设置</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -1630,11 +1660,6 @@
         </message>
         <message>
             <location filename="../../app/export/export_chats.py"></location>
-            <source>System prompt</source>
-            <translation>系统提示词</translation>
-        </message>
-        <message>
-            <location filename="../../app/export/export_chats.py"></location>
             <source>You</source>
             <translation>你</translation>
         </message>
@@ -2294,8 +2319,8 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Move to folder…</source>
-            <translation>移到文件夹…</translation>
+            <source>Move to folder</source>
+            <translation>移到文件夹</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2316,16 +2341,6 @@
             <location filename="../../app/library/installed.py"></location>
             <source>Shrink…</source>
             <translation>缩小…</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/installed.py"></location>
-            <source>Move</source>
-            <translation>移动</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/installed.py"></location>
-            <source>Move {model} to</source>
-            <translation>将 {model} 移动到</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2369,11 +2384,6 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>{free} of {total} free</source>
-            <translation>可用 {free}，共 {total}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/installed.py"></location>
             <source>Disk usage of {folder}</source>
             <translation>{folder} 所在磁盘的使用情况</translation>
         </message>
@@ -2391,6 +2401,11 @@
             <location filename="../../app/library/installed.py"></location>
             <source>Deleted models are removed permanently. This frees {amount}.</source>
             <translation>已删除的模型将被永久移除，可释放 {amount}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>{free} of {total} free</source>
+            <translation>可用 {free}，共 {total}</translation>
         </message>
         <message>
             <location filename="../../app/library/model_filters.py"></location>
@@ -3531,11 +3546,6 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>{name}: {value}</source>
-            <translation>{name}：{value}</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/dialog.py"></location>
             <source>Models with their own value:</source>
             <translation>有单独设置的模型：</translation>
         </message>
@@ -3643,6 +3653,11 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
+            <source>Leave it at 0 unless the model's makers advise a number: Top P and Min P adapt to how sure the model is, a fixed number doesn't.</source>
+            <translation>除非模型作者建议了数值，否则保持 0：Top P 和 Min P 会随模型的把握程度调整，固定的数值不会。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
             <source>0.05 drops words that are less than 5% as likely as the likeliest. At 0 none are dropped.</source>
             <translation>0.05 会舍弃概率不到最可能词 5% 的词。为 0 时不舍弃。</translation>
         </message>
@@ -3650,6 +3665,16 @@
             <location filename="../../app/settings/learn_more.py"></location>
             <source>Try 1.05 to 1.15 where a model repeats itself. Higher values harm code and lists, which repeat words by nature.</source>
             <translation>模型重复自己时可试 1.05 到 1.15。更高的值会损害本就重复用词的代码和列表。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Answers are drawn at random. Automatic draws each one differently; with a number, the same question gets the same draws. Under Balanced and Fast the answer can still differ, since experts in memory run more precisely.</source>
+            <translation>回答是随机抽取的。自动时每次都不同；设为数字后，同一问题的抽取相同。在“均衡”和“快速”下回答仍可能不同，因为内存中的专家以更高精度运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>A token is about three quarters of an English word, so 1,024 tokens are about 750 words. Thinking counts. An answer that reaches the limit can be continued.</source>
+            <translation>一个词元约为四分之三个英文单词，1,024 词元约合 750 个单词。思考也计算在内。达到上限的回答可以继续生成。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -3693,8 +3718,23 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
+            <source>Gates are the model's own: they are asked early what they would choose. Tables learn which experts follow which tokens, layers or paths. Auto combines gates and the token table and suits most models. While experts are prefetched, a line below says how well.</source>
+            <translation>门控是模型自带的：提前询问它们会选择哪些专家。各种表学习哪些专家跟随哪些词元、层或路径。“自动”结合门控和词元表，适合大多数模型。预取专家时，下方会显示预测的效果。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
             <source>3 keeps the disk busiest. Guesses get worse with each layer: choose 1 where many prefetched experts are wasted.</source>
             <translation>3 让磁盘最忙。每多一层，预测就更不准：如果预取的专家大量浪费，选 1。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Automatic prefetches as many as a token uses in a layer. With more, fewer needed ones are missed and more are wasted.</source>
+            <translation>自动预取一个词元在一层中使用的专家数量。数量更多时，遗漏的更少，浪费的更多。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Beside the model, on this computer, it keeps how often experts were used and with which tokens, without their order. The model then opens with the experts that your chats use most, and prefetches better.</source>
+            <translation>在这台电脑上的模型旁边，保存专家的使用次数以及对应的词元，不含词元的顺序。模型打开时会载入你的对话最常用的专家，预取也更准确。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -3715,6 +3755,76 @@
             <location filename="../../app/settings/learn_more.py"></location>
             <source>With CPU + GPU both compute experts of the same layer. Auto takes it where it is expected to be faster, and keeps to the CPU where it was not.</source>
             <translation>选择 CPU + GPU 时，两者同时计算同一层的专家。“自动”在预计更快时使用它，否则只用 CPU。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Only for computers with more than one NVIDIA GPU. Their driver numbers them, mostly with the fastest first.</source>
+            <translation>仅用于有多块 NVIDIA GPU 的电脑。编号由驱动程序决定，通常最快的排在最前。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>An SSD is faster when it is asked for several things at once, and 4 suits most. More threads take time from computing.</source>
+            <translation>同时收到多个请求时，SSD 读取更快，4 适合大多数 SSD。更多线程会占用计算时间。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Copies in the file cache take memory that experts could have. Auto measures both ways and uses the file cache only where it is much faster.</source>
+            <translation>文件缓存中的副本会占用本可用于专家的内存。“自动”会测量两种方式，仅在文件缓存快得多时才使用它。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Automatic uses one thread for each core, and leaves out slow cores where they don't help. Fewer threads make answers slower and leave more of the CPU to other programs.</source>
+            <translation>自动时每个核心使用一个线程，慢核心没有帮助时不使用。线程更少时回答更慢，但给其他程序留出更多 CPU。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Auto mostly uses 8-bit, which loses hardly anything. Small models keep float32, and 4-bit is used only where the model would not fit otherwise. Fewer bits leave more memory for experts.</source>
+            <translation>“自动”通常使用 8 位，几乎没有损失。小模型保持 float32，仅在模型放不下时才使用 4 位。位数越少，留给专家的内存越多。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>The KV cache is what the model keeps of the chat so far. 8-bit is almost as good as bf16 and leaves more memory for experts or a longer chat. Auto never uses it under Exact.</source>
+            <translation>KV 缓存是模型对目前对话的记录。8 位几乎与 bf16 一样好，并为专家或更长的对话留出更多内存。在“精确”下，“自动”从不使用它。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Activations are the numbers that pass from layer to layer. Auto rounds them, under Exact too: that costs far less than 4-bit experts do.</source>
+            <translation>激活值是层与层之间传递的数字。“自动”会对它们取整，在“精确”下也是如此：其损失远小于 4 位专家。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Leave it empty for Hugging Face. A mirror has the same models at another address, and gets a token of its own.</source>
+            <translation>留空则使用 Hugging Face。镜像在另一个地址提供相同的模型，使用自己的令牌。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Searches and downloads go through it. Leave it empty to use the system's.</source>
+            <translation>搜索和下载通过此代理进行。留空则使用系统的代理。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>Chats, the models on this computer and the local server keep working. Endpoints and tool servers on other computers are not asked.</source>
+            <translation>对话、这台电脑上的模型和本地服务器照常工作。不会向其他电脑上的端点和工具服务器发送请求。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>An import keeps all cores busy for minutes. One that waits resumes once the computer is plugged in or charged above this level.</source>
+            <translation>导入会让所有核心忙碌数分钟。等待中的导入会在接通电源或电量高于此值后继续。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>It is part of the address that programs are given, so change it there, too.</source>
+            <translation>它是程序所用地址的一部分，因此也要在程序中更改。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>By default, no other computer can reach the server. On the local network it asks for a key, but others there could read what is sent.</source>
+            <translation>默认情况下，其他电脑无法访问服务器。在本地网络中它要求密钥，但同一网络中的其他人可能读取发送的内容。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/learn_more.py"></location>
+            <source>If off, you turn the server on yourself, and it runs until you close the app.</source>
+            <translation>关闭时，需要你自己打开服务器，它会运行到你关闭应用为止。</translation>
         </message>
         <message>
             <location filename="../../app/settings/measure_row.py"></location>
@@ -4300,13 +4410,13 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Save as preset…</source>
-            <translation>另存为预设…</translation>
+            <source>Save as preset</source>
+            <translation>另存为预设</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Rename…</source>
-            <translation>重命名…</translation>
+            <source>Rename</source>
+            <translation>重命名</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -4317,6 +4427,11 @@
             <location filename="../../app/settings/style_dialog.py"></location>
             <source>Delete preset</source>
             <translation>删除预设</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Preset name</source>
+            <translation>预设名称</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -4350,23 +4465,13 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>None</source>
-            <translation>无</translation>
+            <source>Enter a name.</source>
+            <translation>输入名称。</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Preset name</source>
-            <translation>预设名称</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/style_dialog.py"></location>
-            <source>This name is taken. Preset name</source>
-            <translation>该名称已被使用。预设名称</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Save preset</source>
-            <translation>保存预设</translation>
+            <source>This name is taken.</source>
+            <translation>该名称已被使用。</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -4811,16 +4916,6 @@
             <translation>
                 <numerusform>删除 %n 个对话</numerusform>
             </translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>Move to folder</source>
-            <translation>移到文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>Rename</source>
-            <translation>重命名</translation>
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>

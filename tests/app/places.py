@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QDialog, QMenu, QScrollArea, QWidget
@@ -16,7 +17,7 @@ from app.library.dialogs import ImportDialog, ModelDetailsDialog, SmallerDialog
 from app.prompts.library import SavedPrompt
 from app.prompts.picker import VariablesDialog
 from app.settings.style_dialog import StyleDialog
-from app.storage.records import Attachment
+from app.storage.records import Attachment, Style
 from app.teams.editor import TeamEditor
 from app.widgets.builders import open_dialog
 from engine import protocol
@@ -28,6 +29,7 @@ from tests.app.fake_hub import FOLDER, GB, QWEN
 from tests.app.fake_recordings import RECORDING
 from tests.app.image_samples import sample_image
 
+D = TypeVar("D", bound=QDialog)
 THOUGHT = "<think>They say hello. I say hello, too.</think>Hello! What shall we talk about?"
 CARD = dataclasses.replace(LARGE, thinking=("off", "low", "high"), plain_thinking="high")
 _CUT = dataclasses.replace(
@@ -142,7 +144,11 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
         qtbot.waitUntil(lambda step=step: step == 0 or underhill.onboarding.probe.computer is not None)
         settle(qtbot, window)
         yield f"tour: step {step + 1}", window
+    calm = Style(sampling={"temperature": 0.2})
+    window.chats.database.submit(lambda store: store.keep_preset("Calm", calm))
     page = window.compare.open()
+    qtbot.waitUntil(page.columns[1].presets.isVisible)
+    page.columns[1].presets.setCurrentIndex(1)
     page.edit.setPlainText("Who are you?")
     page.ask()
     qtbot.waitUntil(lambda: page.run.divergence is not None)
@@ -205,6 +211,8 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
         sheet.reject()
     window.chats.open_style()
     yield from _opened(qtbot, window, "style of the chat", StyleDialog)
+    window.chats.open_style()
+    yield from _opened(qtbot, window, "name of a preset", StyleDialog, _name_preset)
     window.library.show()
     underhill.library.describe(QWEN.repo)
     yield from _opened(qtbot, window, "details of a model", ModelDetailsDialog)
@@ -276,9 +284,18 @@ def menus(underhill: Application) -> Iterator[tuple[str, QMenu]]:
         menu.deleteLater()
 
 
-def _opened(qtbot: QtBot, window: QWidget, name: str, kind: type[QDialog]) -> Iterator[tuple[str, QDialog]]:
+def _name_preset(dialog: StyleDialog) -> None:
+    dialog.keep.click()
+    dialog.naming.save.click()  # without a name
+
+
+def _opened(
+    qtbot: QtBot, window: QWidget, name: str, kind: type[D], then: Callable[[D], None] = lambda _: None
+) -> Iterator[tuple[str, QDialog]]:
+    """A dialog that was opened, after `then` was done with it."""
     qtbot.waitUntil(lambda: bool(window.findChildren(kind)))
     dialog = window.findChildren(kind)[-1]
+    then(dialog)
     settle(qtbot, dialog)
     yield name, dialog
     dialog.reject()

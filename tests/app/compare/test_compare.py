@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.application import Application
 from app.compare import column as columns
 from app.compare.page import ComparePage
+from app.storage.records import Style
 from engine import protocol, resources
 from tests.app.acts import Launch, ask, button, contents
 from tests.app.conftest import engine_of
@@ -73,6 +74,69 @@ def test_one_question_to_two_qualities(qtbot: QtBot, launch: Launch) -> None:
     assert measured.answer == page.run.answers[0].stats.token_ids
     assert "Fast vs. Exact: KL 0.0123" in page.result.text()
     assert sent(underhill, protocol.UpdateSettings) == []
+
+
+def save_preset(underhill: Application, name: str, style: Style) -> None:
+    underhill.window.chats.database.submit(lambda store: store.keep_preset(name, style))
+
+
+def test_one_question_with_two_presets(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(script=lambda messages: "Short." if messages[0].role == "system" else "Not that short.")
+    brief = Style("Be brief.", {"temperature": 0.2}, ("END",))
+    save_preset(underhill, "Brief", brief)
+    page = opened(qtbot, underhill)
+    left, right = page.columns
+    qtbot.waitUntil(right.presets.isVisible)
+    right.choose("builtin", "exact")
+    page.edit.setPlainText("Who are you?")
+    assert not page.go.isEnabled()
+    assert page.about.text() == "Choose another model, quality or preset on one side."
+    assert not right.settings.isVisible()
+    right.presets.setCurrentIndex(right.presets.findData("Brief"))
+    assert left.settings.text() == "System prompt: None  ·  Temperature: 0.7  ·  Stop sequences: None"
+    assert right.settings.text() == "System prompt: Be brief.  ·  Temperature: 0.2  ·  Stop sequences: END"
+    compared(qtbot, page, "Who are you?")
+    first, second = (c for c in engine_of(underhill).received if isinstance(c, protocol.GenerateApart))
+    assert [m.content for m in first.question.messages] == ["Who are you?"]
+    assert [m.content for m in second.question.messages] == ["Be brief.", "Who are you?"]
+    assert (second.question.sampling["temperature"], second.question.stop) == (0.2, ("END",))
+    assert first.question.sampling["seed"] == second.question.sampling["seed"]
+    assert (first.dial, second.dial) == ("exact", "exact")
+    assert underlined(page, 0) == ["Not that short"]
+    assert sent(underhill, protocol.MeasureDivergence) == []
+    right.use.click()
+    qtbot.waitUntil(lambda: len(underhill.conversation.messages) == 2)
+    assert underhill.conversation.style == brief  # so that the chat goes on as it was compared
+
+
+def test_two_qualities_with_presets_that_the_model_does_not_read(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(apart=SAID)
+    page = opened(qtbot, underhill)
+    assert not page.columns[0].presets.isVisible()  # there is none
+    save_preset(underhill, "Calm", Style(sampling={"temperature": 0.0}))
+    underhill.window.navigator.show_chat()
+    page = opened(qtbot, underhill)
+    qtbot.waitUntil(page.columns[0].presets.isVisible)
+    page.columns[0].presets.setCurrentIndex(1)
+    compared(qtbot, page)
+    (measured,) = sent(underhill, protocol.MeasureDivergence)
+    assert isinstance(measured, protocol.MeasureDivergence)
+    assert measured.question.sampling["temperature"] == 0.0
+    assert "KL 0.0123" in page.result.text()
+    underhill.window.navigator.show_chat()
+    assert opened(qtbot, underhill).columns[0].preset == ""  # each time it begins with the chat's own
+
+
+def test_two_qualities_with_two_system_prompts_have_no_divergence(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(apart=SAID)
+    save_preset(underhill, "Brief", Style("Be brief."))
+    page = opened(qtbot, underhill)
+    qtbot.waitUntil(page.columns[1].presets.isVisible)
+    page.columns[1].presets.setCurrentIndex(1)
+    compared(qtbot, page)
+    assert page.run.complete
+    assert sent(underhill, protocol.MeasureDivergence) == []
+    assert page.result.text() == "Words that differ are underlined."
 
 
 def test_nothing_is_kept_but_the_answer_that_is_chosen(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:

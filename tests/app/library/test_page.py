@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QPushButton, QToolButton
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QMenu, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -23,7 +23,7 @@ from engine import protocol
 from engine.translatable import translated
 from tests.app.conftest import engine_of
 from tests.app.fake_cards import BUILTIN, LARGE
-from tests.app.fake_hub import CATALOGUE, FITS, IN_MEMORY, QWEN
+from tests.app.fake_hub import CATALOGUE, FITS, FOLDER, IN_MEMORY, QWEN
 from tests.app.places import settle
 
 pytestmark = pytest.mark.long
@@ -127,13 +127,32 @@ def test_what_cannot_be_done_with_a_model_says_why(qtbot: QtBot, launch: Launch)
     qtbot.waitUntil(lambda: titles(page.yours) == [BUILTIN.title, LARGE.title])
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
     assert reasons(entry(page.yours, BUILTIN.title)) == {
-        "In use": "In use", "Move to folder…": "In use", "Delete": "Built-in model",
+        "In use": "In use", "Move to folder": "In use", "Delete": "Built-in model",
     }  # fmt: skip
-    assert reasons(entry(page.yours, LARGE.title)) == {"Move to folder…": "Add another folder first"}
+    assert reasons(entry(page.yours, LARGE.title)) == {"Move to folder": "Add another folder first"}
     job = Job("1", LARGE.title, "Verifying…", protocol.Progress(id="1", text=translated("")))
     underhill.library.jobs["1"] = job
     underhill.library.jobs_changed.emit()
     assert set(reasons(entry(page.yours, LARGE.title)).values()) == {"Another job is running"}
+
+
+def test_a_model_is_moved_to_a_folder_of_the_menu(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    hub = engine_of(underhill).hub
+    near = dataclasses.replace(FOLDER, path="/mod", first=False, own=False)  # the beginning of its folder's name
+    here, full = dataclasses.replace(near, path="/models"), dataclasses.replace(near, path="/R&D", writable=False)
+    hub.folders = (FOLDER, near, here, full)
+    page = opened(qtbot, underhill)
+    qtbot.waitUntil(lambda: len(underhill.library.folders) == 4 and titles(page.yours) == [BUILTIN.title, LARGE.title])
+    more = entry(page.yours, LARGE.title).buttons["More"].menu()
+    assert more is not None
+    inner = next(action for action in more.actions() if action.text() == "Move to folder").menu()
+    assert isinstance(inner, QMenu)
+    assert [a.text() for a in inner.actions()] == [f"{f.path}  ·  120 GB of 500 GB free" for f in (FOLDER, near)]
+    inner.actions()[1].trigger()
+    qtbot.waitUntil(lambda: any(isinstance(c, protocol.MoveModel) for c in engine_of(underhill).received))
+    (sent,) = (c for c in engine_of(underhill).received if isinstance(c, protocol.MoveModel))
+    assert (sent.name, sent.folder) == (LARGE.name, "/mod")
 
 
 def test_what_cannot_be_opened_says_why(qtbot: QtBot, launch: Launch) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.settings.editor import SettingEditor
+from app.settings.learn_more import LEARN_MORE
 from engine import protocol
 from tests.app.acts import Launch
 
@@ -103,5 +104,12 @@ def test_learn_more_says_it_below_the_help_and_hides_it_again(qtbot: QtBot, laun
     assert "2 GB" in editor.long_help.text()
     editor.learn.click()
     assert editor.long_help.isHidden()
-    assert dialog.editors["seed"].learn.isHidden()  # nothing more to say
+    dialog.reject()
+
+
+def test_every_setting_that_is_shown_has_more_to_learn(launch: Launch) -> None:
+    dialog = launch().window.settings.open()
+    shown = [editor for page in dialog.pages for editor in page.editors]
+    assert [e.setting.name for e in shown if e.learn.isHidden() or not e.long_help.text()] == []
+    assert [name for name in LEARN_MORE if name not in {e.setting.name for e in shown}] == []
     dialog.reject()

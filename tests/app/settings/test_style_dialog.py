@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -101,54 +101,76 @@ def answer(dialog: StyleDialog, words: str) -> None:
     next(b for b in box.buttons() if b.text().replace("&", "") == words).click()
 
 
-def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(
-    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def name_it(qtbot: QtBot, dialog: StyleDialog, button: QAbstractButton, name: str) -> None:
+    """Press a button that asks for a name, type one, and press Enter."""
+    button.click()
+    dialog.naming.edit.setText(name)
+    qtbot.keyClick(dialog.naming.edit, Qt.Key.Key_Return)
+
+
+def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(qtbot: QtBot, launch: Launch) -> None:
     dialog = opened(qtbot, launch())
     width = dialog.minimumSizeHint().width()
     for name in ("None", "poet", "x" * 300, "🎉 <b>&amp;</b> شاعر"):
         dialog.system.setPlainText(f"Be {name}.")
-        monkeypatch.setattr(QInputDialog, "getText", lambda *_, name=name, **__: (name, True))
-        dialog.keep.click()
+        name_it(qtbot, dialog, dialog.keep, name)
         assert (dialog.names.currentText(), dialog.remove.isEnabled()) == (name, True)
         assert dialog.names.toolTip() == plain_tip(name)
     assert dialog.minimumSizeHint().width() == width
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("None", True))
-    dialog.keep.click()
+    name_it(qtbot, dialog, dialog.keep, "None")
     answer(dialog, "Cancel")
+    assert dialog.naming.isVisible()  # for another name
+    dialog.naming.cancel.click()
     dialog.names.setCurrentIndex(dialog.names.findData("None"))
     dialog.names.activated.emit(dialog.names.currentIndex())
     assert dialog.system.toPlainText() == "Be None."
     dialog.names.setCurrentIndex(dialog.names.findData("poet"))
     dialog.names.activated.emit(dialog.names.currentIndex())
-    dialog.keep.click()
+    name_it(qtbot, dialog, dialog.keep, "None")
     answer(dialog, "Replace")
     assert dialog.names.currentData() == "None"
     assert dialog.presets["None"].system == "Be poet."
     dialog.reject()
 
 
-def test_presets_are_kept_taken_and_deleted(
-    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_preset_is_named_in_place(qtbot: QtBot, launch: Launch) -> None:
+    dialog = opened(qtbot, launch())
+    dialog.keep.click()
+    assert dialog.focusWidget() is dialog.naming.edit
+    assert not dialog.names.isVisible()
+    assert not button(dialog, "Apply").isEnabled()
+    qtbot.keyClick(dialog.naming.edit, Qt.Key.Key_Return)
+    assert dialog.naming.problem.text() == "Enter a name."
+    qtbot.keyClicks(dialog.naming.edit, "p")
+    assert dialog.naming.problem.isHidden()
+    qtbot.keyClick(dialog.naming.edit, Qt.Key.Key_Escape)
+    assert dialog.isVisible()
+    assert dialog.names.isVisible()
+    assert dialog.focusWidget() is dialog.keep
+    assert button(dialog, "Apply").isEnabled()
+    assert dialog.presets == {}
+    dialog.reject()
+
+
+def test_presets_are_kept_taken_and_deleted(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
     underhill = launch()
     dialog = opened(qtbot, underhill)
     dialog.system.setPlainText("Rhyme.")
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: (" poet ", True))
-    dialog.keep.click()
+    name_it(qtbot, dialog, dialog.keep, " poet ")
     dialog.reject()
     dialog = opened(qtbot, underhill)
     assert dialog.system.toPlainText() == ""
     dialog.names.setCurrentIndex(dialog.names.findText("poet"))
     dialog.names.activated.emit(dialog.names.currentIndex())
     assert dialog.style_now().system == "Rhyme."
-    answers = iter([("none yet", False), ("taken", True), (" bard ", True)])
     dialog.presets["taken"] = Style()
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: next(answers))
-    dialog.rename.click()  # thought better of
+    name_it(qtbot, dialog, dialog.rename, "taken")
+    assert dialog.naming.problem.text() == "This name is taken."
+    dialog.naming.cancel.click()
     assert dialog.names.currentText() == "poet"
-    dialog.rename.click()  # into what is taken: asked once more
+    name_it(qtbot, dialog, dialog.rename, " bard ")
     assert dialog.names.currentText() == "bard"
+    assert dialog.names.isVisible()
     del dialog.presets["taken"]
     dialog.remove.click()
     answer(dialog, "Cancel")
