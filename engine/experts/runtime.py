@@ -49,7 +49,7 @@ class ExpertRuntime:
     over after that. interrupted is asked before every layer of a prompt, which may take seconds; True ends it with an
     UnderhillError(CANCELLED). as_if_missing: many tokens at once get the precision that each alone would get were none
     of its experts in memory. upgrade: experts that ran coarse get their finer parts while the disk is idle
-    (PrecisionUpgrader). pending: the loads in flight. kernel: for others that have something to multiply, too.
+    (`upgrader`). pending: the loads in flight. kernel: for others that have something to multiply, too.
     """
 
     def __init__(
@@ -86,13 +86,13 @@ class ExpertRuntime:
         self.pending = PendingLoads(cache, loader, self.telemetry)
         activations = activation if not isinstance(activation, Activation) else dict.fromkeys(source.layers, activation)
         self.table = ResidentTable(cache, self._specs, activations, self.telemetry)
-        self._upgrader = PrecisionUpgrader(cache, self.pending, loader, self.telemetry)
+        self.upgrader = PrecisionUpgrader(cache, self.pending, loader, self.telemetry)
         sweeps = Sweeps(cache, self.pending, self.telemetry, self._specs, self._tiers)
         self.batch = BatchExecutor(
             cache, self.pending, kernel, activations, self.telemetry, window=READS_AHEAD * loader.readers, sweeps=sweeps
         )
         self._decode = DecodeExecutor(
-            kernel, self.table, cache, self.pending, self.telemetry, upgrader=self._upgrader, sweeps=sweeps
+            kernel, self.table, cache, self.pending, self.telemetry, upgrader=self.upgrader, sweeps=sweeps
         )
         self.set_thresholds(thresholds)
         self.set_tier(tier)
@@ -171,7 +171,7 @@ class ExpertRuntime:
                 if not self._thresholds.exact:
                     self.table.layers[layer].learn(step)
             if self.upgrade and not self._thresholds.exact and not self.as_if_missing:
-                self._upgrader.layer_done()
+                self.upgrader.layer_done()
 
     def run_layers(self, layers: GraphLayers, at: int, step: GraphStep) -> int:
         """See Stepper.run_layers. Raises UnderhillError as `moe` does."""
@@ -188,7 +188,7 @@ class ExpertRuntime:
             return True
         if self.card is not None and self.card.alive:
             return True
-        if self.upgrade and not self._thresholds.exact and self._upgrader.waits:
+        if self.upgrade and not self._thresholds.exact and self.upgrader.waits:
             return True
         if tokens == 1:
             return self.prefetch is not None and self.prefetch.awake
@@ -323,7 +323,7 @@ class ExpertRuntime:
         of a few tokens at once, whose routing is native. See engine/native/src/substitute.h.
         """
         self._thresholds = thresholds
-        self._upgrader.forget()
+        self.upgrader.forget()
         self.table.set_thresholds(thresholds, substitute)
 
     def set_tier(self, tier: int | None, capacity: int | None = None) -> None:
@@ -341,7 +341,7 @@ class ExpertRuntime:
         # Before anything changes: of the calls below only set_capacity can refuse, and it changes nothing then.
         least = largest_expert(self._source, tier)
         self.pending.cancel_all()
-        self._upgrader.forget()
+        self.upgrader.forget()
         self.cache.set_capacity(self.cache.capacity if capacity is None else capacity, least)
         self._tier, self._pretended = tier, ()
         self._drop_card()
@@ -351,7 +351,7 @@ class ExpertRuntime:
     def set_low(self, low: int | None) -> None:
         """Change the bits of coarse experts; None: the coarsest that is stored. See precision.low_tier."""
         self.pending.cancel_all()
-        self._upgrader.forget()
+        self.upgrader.forget()
         self._low, self._pretended = low, ()
         self._apply_tiers()
 

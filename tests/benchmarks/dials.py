@@ -1,15 +1,18 @@
 """What shares of full, coarse and skipped experts cost and save on the built-in model: the table behind the dials.
 
     python -m tests.benchmarks.dials [--shares 30/45,20/60] [--bits 8,4] [--caches 0.5,0.25] [--tokens 12000]
-        [--substitute 0.8,0.5] [--json]
+        [--substitute 0.8,0.5] [--defer 1,2,4] [--json]
 
-Without --shares the rows are the dials. Shares are in percent of all uses, full and coarse, as far as every token's
-first expert, which is always full, allows. `perplexity` (its rise) and `kl` are against the same model with all experts
-at the same full precision, on held-out chats: first were every expert missing, then token by token with so much in
-memory. `reads` is how many times fewer bytes are read than under Exact, replayed (HOBBIT's policy, 2 of 4 bits, nothing
-read ahead) on the built-in model's routing and on uniform routing, 8 of 128 experts, in caches of 40 and 20 %.
-`--substitute` adds what cache-aware routing with these shares does: its KL, how many experts a token has replaced, and
-what it reads (`read`, bytes a token, beside the same without).
+Without --shares the rows are the dials; `exact` is one, too. Shares are in percent of all uses, full and coarse, as far
+as every token's first expert, which is always full, allows. `perplexity` (its rise) and `kl` are against the same model
+with all experts at the same full precision, on held-out chats: first were every expert missing, then token by token
+with so much in memory. `reads` is how many times fewer bytes are read than under Exact, replayed (HOBBIT's policy, 2 of
+4 bits, nothing read ahead) on the built-in model's routing and on uniform routing, 8 of 128 experts, in caches of 40
+and 20 %. `--substitute` adds what cache-aware routing with these shares does: its KL, how many experts a token has
+replaced, and what it reads (`read`, bytes a token, beside the same without). `--defer` adds what expert deferral would
+do (see tests.benchmarks.deferral): of a token's experts so many of least weight, where they are missing, are added one
+layer later or, to compare, not at all (`added`). `late`: such experts a token; `spared`: of the layer calls that lack
+any, the share that is left with none to wait for.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,6 +39,7 @@ from engine.tracing.replay import Replayer
 from engine.tracing.trace import Trace, TraceConditions
 from engine.tracing.visits import sizes_of
 from tests.benchmarks.common import arguments, emit, own_home, several
+from tests.benchmarks.deferral import Deferral
 from tests.benchmarks.policies import builtin, routed
 
 ROUTER = (6, 128, 8)  # layers, experts, top k of the uniform routing
@@ -82,15 +87,16 @@ class Judge:
                 self.session.context.run_through(ids)
         return recorder.scores
 
-    def cost(self, cut: Thresholds, substitute: float = 0.0) -> dict[str, Any]:
-        """Of these thresholds, with so much cache-aware routing."""
+    def cost(self, cut: Thresholds, substitute: float = 0.0, defer: int = 0, *, add: bool = True) -> dict[str, Any]:
+        """Of these thresholds, with so much cache-aware routing, and so many experts deferred. add: see Deferral."""
         session, found = self.session, Sums()
+        deferral = Deferral(session.runtime, defer, add=add)
         if not self._exact:
             with session.exactly():
                 self._exact = [session.logits(ids, one_by_one=False) for ids in self._windows]
         before = session.counters()
         session.runtime.as_if_missing = self._as_if_missing
-        with session.under(cut, substitute):
+        with session.under(cut, substitute), deferral.in_force():
             for ids, reference in zip(self._windows, self._exact):
                 found = found.plus(compared(ids, reference, session.logits(ids, one_by_one=not self._as_if_missing)))
         session.runtime.as_if_missing = False
@@ -102,6 +108,10 @@ class Judge:
             "perplexity": math.expm1((found.nll - found.exact_nll) / found.tokens),
             "kl": found.divergence / found.tokens,
             "substitute": substitute,
+            "defer": defer,
+            "added": add,
+            "late": round(deferral.experts / tokens, 2),
+            "spared": round(deferral.spared / max(1, deferral.lacking), 3),
             "replaced": round((now.substituted - before.substituted) / tokens, 2),
             "read": (now.bytes_read - before.bytes_read) // tokens,
             "uses": {tier: round(n / sum(uses.values()), 3) for tier, n in uses.items() if n},
@@ -109,9 +119,15 @@ class Judge:
 
 
 def measure(
-    shares: Mapping[str, Share], bits: Sequence[int], caches: Sequence[float], tokens: int, substitutes: Sequence[float]
+    shares: Mapping[str, Share],
+    bits: Sequence[int],
+    caches: Sequence[float],
+    tokens: int,
+    *,
+    substitutes: Sequence[float],
+    defers: Sequence[int],
 ) -> Any:
-    """All rows. shares: by name. substitutes: of cache-aware routing."""
+    """All rows. shares: by name. substitutes: of cache-aware routing. defers: numbers of experts."""
     rows: list[dict[str, Any]] = [{"name": name, "costs": {}} for name in shares]
     for tier in bits:
         cuts: list[Thresholds] = []
@@ -121,11 +137,15 @@ def measure(
                 if not cuts:
                     scores = judge.scores()
                     k = judge.session.card.experts_per_token
-                    cuts = [from_scores(scores, *share(k)) for share in shares.values()]
+                    cuts = [
+                        EXACT if name == "exact" else from_scores(scores, *share(k)) for name, share in shares.items()
+                    ]
                 for row, cut in zip(rows, cuts):
                     row["costs"].setdefault(tier, []).append(judge.cost(cut))
                     for least in () if cache is None else substitutes:
                         row.setdefault("substituted", {}).setdefault(tier, []).append(judge.cost(cut, least))
+                    for most, add in () if cache is None else product(defers, (True, False)):
+                        row.setdefault("deferred", {}).setdefault(tier, []).append(judge.cost(cut, defer=most, add=add))
     traces = {"builtin": builtin("eval", REPLAYED[0]), "uniform": uniform(REPLAYED[1])}
     for row in rows:
         row["reads"] = {name: saved(trace, shares[row["name"]]) for name, trace in traces.items()}
@@ -146,12 +166,13 @@ def main() -> None:
     parser.add_argument("--caches", type=several(float), default="0.5,0.25", help="shares of the experts in memory")
     parser.add_argument("--tokens", type=int, default=12_000)
     parser.add_argument("--substitute", type=several(float), default="", help="shares of cache-aware routing to try")
+    parser.add_argument("--defer", type=several(int), default="", help="experts deferred at most, of a token and layer")
     args = parser.parse_args()
     with own_home():
         shares: dict[str, Share] = {}
         for name in args.shares:
-            shares[name] = partial(dial_shares, name) if name in DIALS else _fixed(*name.split("/"))
-        found = measure(shares, args.bits, args.caches, args.tokens, args.substitute)
+            shares[name] = partial(dial_shares, name) if name in ("exact", *DIALS) else _fixed(*name.split("/"))
+        found = measure(shares, args.bits, args.caches, args.tokens, substitutes=args.substitute, defers=args.defer)
     emit(found, args.json)
 
 
