@@ -1,4 +1,4 @@
-"""`underhill-cli` list, folders, found, mv, rm, restore, trash, verify, import: the models on this computer.
+"""`underhill-cli` list, folders, found, mv, rename, rm, restore, trash, verify, import: models on this computer.
 
 What only some of them need is imported late: the session, a fifth of a second.
 """
@@ -48,8 +48,14 @@ def run_list(args: argparse.Namespace) -> int:
 
 def _list_row(c: ModelCard) -> tuple[str, ...]:
     bits = "/".join(map(str, c.tiers))
-    own = c.name, pill(c.fit), speed(c.fit), c.family, millions(c.parameters), gb(c.disk_bytes), bits
+    own = _called(c), pill(c.fit), speed(c.fit), c.family, millions(c.parameters), gb(c.disk_bytes), bits
     return *own, c.backend, _cost(c)
+
+
+def _called(card: ModelCard) -> str:
+    """What to ask for it by, and how it is shown, where a person gave it another name."""
+    given = card.name not in (BUILTIN, card.title)
+    return f"{card.name} ({card.title})" if given else card.name
 
 
 def _cost(card: ModelCard) -> str:
@@ -113,6 +119,13 @@ def run_mv(args: argparse.Namespace) -> int:
     path = relocation.move(args.name, args.folder, bar.report)
     bar.close()
     print(json.dumps(asdict(library.card(path))) if args.json else f"{path.name} is in {path.parent}.")
+    return 0
+
+
+def run_rename(args: argparse.Namespace) -> int:
+    """Show it under another name; it is still asked for by its own."""
+    card = library.card(library.rename(args.name, args.title))
+    print(json.dumps(asdict(card)) if args.json else f"{card.name} is shown as {card.title} now.")
     return 0
 
 

@@ -121,13 +121,17 @@ class ModelFolder:
 
 @dataclass(frozen=True)
 class DeletedModel:
-    """A model in the trash. deleted_at: seconds since 1970; expires: when it is removed for good."""
+    """A model in the trash. deleted_at: seconds since 1970; expires: when it is removed for good.
+
+    title: as lists show it.
+    """
 
     name: str
     folder: str
     nbytes: int
     deleted_at: float
     expires: float
+    title: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

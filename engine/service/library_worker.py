@@ -24,8 +24,8 @@ LONG = (
     protocol.MoveModel, protocol.EmptyTrash,
 )  # fmt: skip
 QUICK = (
-    protocol.Pause, protocol.Resume, protocol.RestoreModel, protocol.ListDeleted, protocol.ListFolders,
-    protocol.AddFolder, protocol.ForgetFolder, protocol.ReadSettings, protocol.KeepSettings,
+    protocol.Pause, protocol.Resume, protocol.RenameModel, protocol.RestoreModel, protocol.ListDeleted,
+    protocol.ListFolders, protocol.AddFolder, protocol.ForgetFolder, protocol.ReadSettings, protocol.KeepSettings,
 )  # fmt: skip
 POLL = 0.1  # seconds between looks for the end of a pause
 PACE = 0.1  # seconds between two reports of how far something is
@@ -108,6 +108,8 @@ class LibraryWorker:
         match command:
             case protocol.ReadSettings():
                 return settings_file.read()
+            case protocol.RenameModel():
+                return library.card(library.rename(command.name, command.title))
             case protocol.RestoreModel():
                 return library.card(trash.restore(command.name, command.new_name))
             case protocol.ListDeleted():

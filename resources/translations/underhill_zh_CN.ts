@@ -2259,6 +2259,11 @@
         </message>
         <message>
             <location filename="../../app/library/entries.py"></location>
+            <source>New name of {title}</source>
+            <translation>{title} 的新名称</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/entries.py"></location>
             <source>{deed}: {title}</source>
             <translation>{deed}：{title}</translation>
         </message>
@@ -2266,6 +2271,11 @@
             <location filename="../../app/library/installed.py"></location>
             <source>My models</source>
             <translation>我的模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Built-in model</source>
+            <translation>内置模型</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2279,8 +2289,8 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Built-in model</source>
-            <translation>内置模型</translation>
+            <source>Rename</source>
+            <translation>重命名</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -4816,11 +4826,6 @@
             <location filename="../../app/sidebar/sidebar.py"></location>
             <source>Move to folder</source>
             <translation>移到文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/sidebar/sidebar.py"></location>
-            <source>Rename</source>
-            <translation>重命名</translation>
         </message>
         <message>
             <location filename="../../app/sidebar/sidebar.py"></location>
@@ -9267,6 +9272,36 @@
             <translation>与“精确”相差 KL {kl}</translation>
         </message>
         <message>
+            <location filename="../../engine/library/display_name.py"></location>
+            <source>The name is empty.</source>
+            <translation>名称为空。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/display_name.py"></location>
+            <source>Type a name.</source>
+            <translation>输入一个名称。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/display_name.py"></location>
+            <source>The name is too long: {length} characters.</source>
+            <translation>名称过长：{length} 个字符。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/display_name.py"></location>
+            <source>Use {longest} at most.</source>
+            <translation>最多 {longest} 个字符。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/display_name.py"></location>
+            <source>A model can't be named {name}.</source>
+            <translation>模型不能命名为 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/display_name.py"></location>
+            <source>Use letters, digits, spaces, - and _.</source>
+            <translation>请使用字母、数字、空格、- 和 _。</translation>
+        </message>
+        <message>
             <location filename="../../engine/library/external_models.py"></location>
             <source>Checking {title}</source>
             <translation>正在检查 {title}</translation>
@@ -9362,16 +9397,6 @@
             <translation>请连接它所在的磁盘，或选择其他文件夹。</translation>
         </message>
         <message>
-            <location filename="../../engine/library/home.py"></location>
-            <source>A model can't be named {name}.</source>
-            <translation>模型不能命名为 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/library/home.py"></location>
-            <source>Use letters, digits, spaces, - and _.</source>
-            <translation>请使用字母、数字、空格、- 和 _。</translation>
-        </message>
-        <message>
             <location filename="../../engine/library/import_compatibility.py"></location>
             <source>{architecture} models aren't supported from GGUF.</source>
             <translation>不支持从 GGUF 导入 {architecture} 模型。</translation>
@@ -9455,6 +9480,16 @@
             <location filename="../../engine/library/library.py"></location>
             <source>Emptying the trash frees {waiting} MB.</source>
             <translation>清空回收站可释放 {waiting} MB。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>The built-in model can't be renamed.</source>
+            <translation>内置模型不能重命名。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>Rename a model that you added.</source>
+            <translation>可以重命名你添加的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>

@@ -127,7 +127,7 @@ def test_what_cannot_be_done_with_a_model_says_why(qtbot: QtBot, launch: Launch)
     qtbot.waitUntil(lambda: titles(page.yours) == [BUILTIN.title, LARGE.title])
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
     assert reasons(entry(page.yours, BUILTIN.title)) == {
-        "In use": "In use", "Move to folder…": "In use", "Delete": "Built-in model",
+        "In use": "In use", "Rename\tF2": "Built-in model", "Move to folder…": "In use", "Delete": "Built-in model",
     }  # fmt: skip
     assert reasons(entry(page.yours, LARGE.title)) == {"Move to folder…": "Add another folder first"}
     job = Job("1", LARGE.title, "Verifying…", protocol.Progress(id="1", text=translated("")))

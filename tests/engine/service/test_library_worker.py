@@ -91,6 +91,22 @@ def test_deleted_and_brought_back(mine: Path, desk: Desk) -> None:
     assert event.kind is protocol.Kind.NOT_A_MODEL
 
 
+def test_a_renamed_model_is_shown_so_also_where_it_is_open(mine: Path, desk: Desk) -> None:
+    desk.result(protocol.LoadModel, "m", SETTINGS)
+    assert desk.result(protocol.RenameModel, "m", "Writer").title == "Writer"
+    told = desk.first(lambda e: isinstance(e, protocol.ModelChanged) and e.card.title == "Writer")
+    assert isinstance(told, protocol.ModelChanged)
+    assert (told.card.name, told.card.loaded) == ("m", True)
+    assert told.card.plan
+    assert {card.name: card.title for card in desk.result(protocol.ListModels)}["m"] == "Writer"
+    desk.result(protocol.LoadModel, "builtin", SETTINGS)
+    desk.result(protocol.RenameModel, "m", "Poet")
+    assert desk.result(protocol.LoadModel, "m", SETTINGS).title == "Poet"  # which was kept open
+    refused = desk.wait(desk.send(protocol.RenameModel, "m", ""))
+    assert isinstance(refused, protocol.Failed)
+    assert refused.kind is protocol.Kind.BAD_REQUEST
+
+
 def test_folders_come_and_go(mine: Path, tmp_path: Path, desk: Desk) -> None:
     found = desk.result(protocol.AddFolder, str(tmp_path / "disk"), first=True)
     assert [(f.path, f.first) for f in found] == [(str(tmp_path / "disk"), True), (str(mine), False)]
