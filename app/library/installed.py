@@ -138,10 +138,12 @@ class InstalledModels(LibrarySection):
         actions.append(Action(tr("Show in folder"), partial(self._show, card.path), menu=True, why=away))
         kept = builtin or away or in_use or busy
         actions.append(Action(tr("Delete"), partial(self._view_model.delete, card.name), menu=True, why=kept))
-        facts = model_text.card_facts(card)
+        checked = model_text.verified(card.verified)
+        damaged = card.verified is not None and card.verified.damaged > 0
+        facts = model_text.joined(model_text.card_facts(card), "" if damaged else checked)
         made = LibraryEntry(card.title, facts, fit=card.fit, note=card.note, actions=actions)
-        if card.problem:
-            made.show_problem(sentences(card.problem, card.action))
+        if card.problem or damaged:
+            made.show_problem(sentences(card.problem, card.action) or checked)
         return made
 
     def _busy(self, card: protocol.ModelCard) -> str:

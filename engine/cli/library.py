@@ -16,11 +16,10 @@ from pathlib import Path
 from engine import settings
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, experts_by_bits, gb, millions, pill, say, speed, table
-from engine.library import damage, external_models, folders, library, relocation, trash
+from engine.library import external_models, folders, library, relocation, trash, verification
 from engine.library.entries import AdoptedModel, FoundModel, ModelCard, ModelFolder
 from engine.library.home import BUILTIN
 from engine.library.listing import model_folders
-from engine.store.verify import verify
 
 _LIST_HEADER = ("NAME", "HERE", "TOKENS/S", "FAMILY", "PARAMETERS", "ON DISK", "BITS", "BACKEND", "BALANCED COSTS")
 
@@ -176,9 +175,8 @@ def run_verify(args: argparse.Namespace) -> int:
     """Exit code 0 when everything is as it was written, 1 when something is damaged."""
     bar = ProgressBar(sys.stderr.isatty())
     path = library.prepare(args.model, bar.report)
-    problems = verify(path, lambda done, total: bar.report("Verifying", done, total))
+    problems, remedy = verification.verify_files(path, bar.report)
     bar.close()
-    remedy = damage.remedy(path, named=True) if problems else ""
     if args.json:
         print(json.dumps({"damaged": list(problems), "action": remedy}))
     elif problems:

@@ -12,7 +12,16 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.formats.families import FAMILIES, text_config, vision_prefixes
 from engine.kept_by_mark import KeptByMark
-from engine.library import dials, display_name, folders, offline_index, partial_imports, store_copy, trash
+from engine.library import (
+    dials,
+    display_name,
+    folders,
+    offline_index,
+    partial_imports,
+    store_copy,
+    trash,
+    verification,
+)
 from engine.library.entries import (
     BLANK_CARD,
     CLASH,
@@ -54,7 +63,10 @@ _outlines = KeptByMark[StoreOutline]()
 def describe(path: Path, outline: StoreOutline) -> ModelCard:
     """The card of the store at `path`, with what may change while its manifest stays as it is. Raises OSError."""
     nbytes = sum(f.stat().st_size for f in path.iterdir() if f.is_file())
-    return replace(outline.card, title=shown_title(path), disk_bytes=nbytes, calibration=dials.read(path))
+    return replace(
+        outline.card, title=shown_title(path), disk_bytes=nbytes, calibration=dials.read(path),
+        verified=verification.read(path),
+    )  # fmt: skip
 
 
 def outlined(path: Path, manifest: Manifest) -> StoreOutline:

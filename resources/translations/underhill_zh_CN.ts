@@ -1692,6 +1692,12 @@
         </message>
         <message>
             <location filename="../../app/i18n/languages.py"></location>
+            <source>d MMM yyyy</source>
+            <comment>a date, in the letters of Qt's QLocale</comment>
+            <translation>yyyy年M月d日</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/languages.py"></location>
             <source>MMMM yyyy</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>yyyy年M月</translation>
@@ -2601,6 +2607,23 @@
             <location filename="../../app/library/model_text.py"></location>
             <source>{rate} tok/s measured here</source>
             <translation>本机实测 {rate} tok/s</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Verified on {date}: all files OK</source>
+            <translation>{date} 校验：文件完好</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/library/model_text.py"></location>
+            <source>%n parts are damaged</source>
+            <translation>
+                <numerusform>%n 处损坏</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Verified on {date}: {damaged}</source>
+            <translation>{date} 校验：{damaged}</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -9807,6 +9830,11 @@
             <translation>用其他名称恢复。</translation>
         </message>
         <message>
+            <location filename="../../engine/library/verification.py"></location>
+            <source>Verifying</source>
+            <translation>正在校验</translation>
+        </message>
+        <message>
             <location filename="../../engine/limits.py"></location>
             <source>it holds more than any model's does</source>
             <translation>其内容超过了任何模型所有的</translation>
@@ -10750,11 +10778,6 @@
             <location filename="../../engine/service/library_worker.py"></location>
             <source>Select another model first.</source>
             <translation>先选择其他模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/service/library_worker.py"></location>
-            <source>Verifying</source>
-            <translation>正在校验</translation>
         </message>
         <message>
             <location filename="../../engine/service/recordings.py"></location>

@@ -103,6 +103,20 @@ def test_an_unfinished_import_goes_on_by_its_name(mine: Path, capsys: pytest.Cap
     assert "half.partial" not in os.listdir(mine)
 
 
+def test_a_model_says_when_it_was_verified(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for file in (mine / "m").iterdir():
+        os.utime(file, (1.6e9, 1.6e9))
+    assert "Verified" not in run(capsys, "info", "m")[1]
+    assert run(capsys, "verify", "m")[0] == 0
+    assert ": all files are intact." in run(capsys, "info", "m")[1]
+    flip(mine / "m")
+    assert "Verified" not in run(capsys, "info", "m")[1]
+    for file in (mine / "m").iterdir():
+        os.utime(file, (1.6e9, 1.6e9))
+    assert run(capsys, "verify", "m")[0] == 1
+    assert " damaged: " in run(capsys, "info", "m")[1]
+
+
 def test_a_damaged_built_in_model_is_made_anew(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("builtin", "m"):
         flip(mine / name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import threading
@@ -206,6 +207,12 @@ def test_models_are_verified_and_adopted(mine: Path, tmp_path: Path, desk: Desk)
     report: Any = desk.result(protocol.VerifyModel, "n")
     assert len(report.damaged) == 1
     assert "Import it again" in report.action
+    for file in (mine / "m").iterdir():
+        os.utime(file, (1.6e9, 1.6e9))
+    assert desk.result(protocol.VerifyModel, "m") == protocol.VerifyReport(())
+    found = {card.name: card.verified for card in desk.result(protocol.ListModels)}["m"]
+    assert found is not None
+    assert found.damaged == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open data file is locked against writing there")
