@@ -356,9 +356,13 @@ class Models(QObject):
         return card.title if card is not None else ""
 
     def key_of(self, title: str) -> str:
-        """Key of the model or team that is called so: a model's name, or what `team_key` makes of a team's id."""
+        """Key of the model or team that is called so: a model's name, or what `team_key` makes of a team's id.
+
+        A model that was renamed since is found by its name, which was its title before.
+        """
         keys = [*(card.name for card in self.cards), *(team_key(card.id) for card in self.teams)]
-        return next((key for key in keys if self.title(key) == title), "")
+        named = (card.name for card in self.cards if card.name == title)
+        return next((key for key in keys if self.title(key) == title), "") or next(named, "")
 
     @property
     def loading(self) -> str:

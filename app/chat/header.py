@@ -287,7 +287,7 @@ class Header(QFrame):
         models = self._models
         current = models.to_load or (models.card.name if models.card is not None else "")
         for card in self._models.cards:
-            text = f"{card.title}\t{size(card.disk_bytes)}"
+            text = f"{plain_entry(card.title)}\t{size(card.disk_bytes)}"
             action = self.menu.addAction(text, self._choose)
             action.setData(card.name)
             action.setToolTip(card.note if card.usable else sentences(card.problem, card.action))

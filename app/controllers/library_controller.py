@@ -163,9 +163,8 @@ class LibraryController(QObject):
 
     @Slot(str)
     def _offer_deletion_undo(self, name: str) -> None:
-        self._shell.toast.show_message(
-            tr("{name} moved to trash", name=name), tr("Undo"), lambda: self._view_model.restore(name)
-        )
+        said = tr("{name} moved to trash", name=self._models.title(name) or name)
+        self._shell.toast.show_message(said, tr("Undo"), lambda: self._view_model.restore(name))
 
     # ---- downloads --------------------------------------------------------------------------------------------
 

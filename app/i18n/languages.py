@@ -105,6 +105,11 @@ def day(on: date) -> str:
     return QLocale().toString(_qt(on), tr("d MMMM", about="a date, in the letters of Qt's QLocale"))
 
 
+def short_date(on: date) -> str:
+    """'21 Nov 2026'."""
+    return QLocale().toString(_qt(on), tr("d MMM yyyy", about="a date, in the letters of Qt's QLocale"))
+
+
 def month(on: date, with_year: bool) -> str:
     """'November 2026', or 'November'."""
     if with_year:

@@ -32,6 +32,8 @@ from app.widgets.builders import (
     vbox,
 )
 from app.widgets.menus import make_menu
+from app.widgets.name_editor import NameEditor
+from app.widgets.screen_reader import announce
 from app.widgets.text import plain_entry, plain_tip
 from app.widgets.touch import scroll_by_touch
 from engine import protocol
@@ -63,7 +65,12 @@ class Choices:
 
 
 class LibraryEntry(QFrame):
-    """One model, download or folder. facts: a line below the title. sentence: why it fits, or what is wrong."""
+    """One model, download or folder. facts: a line below the title. sentence: why it fits, or what is wrong.
+
+    title_left: its title is not being edited any more.
+    """
+
+    title_left = Signal()
 
     def __init__(
         self, title: str, facts: str, *, fit: protocol.Fit | None = None, sentence: str = "", note: str = "",
@@ -76,8 +83,9 @@ class LibraryEntry(QFrame):
         sentence = sentence or (fit.sentence if fit is not None else "")
         self.setObjectName("entry")
         self.title = title
-        head = make_label(title, self, heading=1.08, selectable=True, wrap=True)
-        top = hbox((head, 1), spacing=10)
+        self.editor: NameEditor | None = None
+        self._head = make_label(title, self, heading=1.08, selectable=True, wrap=True)
+        self._top = top = hbox((self._head, 1), spacing=10)
         if fit is not None:
             word = fit_badge(fit)
             badge = make_label(word, self, "badge")
@@ -91,7 +99,9 @@ class LibraryEntry(QFrame):
         self.note.setVisible(bool(note))
         self.bar = make_bar(self, tr("Progress of {title}", title=title))
         self.bar.setVisible(progress)
-        left = vbox(top, self.note, self.facts, self.sentence, self.bar, spacing=2 if compact else 4)
+        self.refusal = _muted("", self)
+        set_level(self.refusal, "warning")
+        left = vbox(top, self.refusal, self.note, self.facts, self.sentence, self.bar, spacing=2 if compact else 4)
         self.buttons: dict[str, QPushButton] = {}
         self._buttons_row = QHBoxLayout()
         self._buttons_row.setSpacing(8)
@@ -156,6 +166,53 @@ class LibraryEntry(QFrame):
             made.setEnabled(not action.why)
             made.setToolTip(plain_tip(action.why))
         more.setMenu(menu)
+
+    def edit_title(self, keep: Callable[[str], object]) -> None:
+        """Edit the title in its place: Enter and leaving it keep what is written, Esc what was there.
+
+        keep: called with another title. After Enter the editor stays until `end_editing`, or says why it was refused.
+        """
+        if self.editor is None:
+            self.editor = editor = NameEditor(self.title, tr("New name of {title}", title=self.title), self)
+            editor.entered.connect(partial(self._title_entered, keep))
+            editor.left.connect(partial(self._title_left, keep))
+            editor.cancelled.connect(self.end_editing)
+            self._head.hide()
+            self._top.insertWidget(0, editor, 1)
+            editor.show()  # the layout would do so later, and what is hidden takes no focus
+        self.editor.setFocus()
+
+    def refuse_title(self, why: str) -> None:
+        """Say why the title cannot be what is written; it is still being edited."""
+        show_text(self.refusal, why)
+        announce(self.refusal, why, urgent=True)
+
+    @Slot()
+    def end_editing(self) -> None:
+        """Show the title again, where it is being edited."""
+        if (editor := self.editor) is None:
+            return
+        self.editor = None
+        if editor.hasFocus() or (not self.isActiveWindow() and self.window().focusWidget() is editor):
+            self.take_focus(tr("More"))  # before the editor is gone: Qt would focus whatever is next
+        editor.hide()
+        editor.deleteLater()
+        show_text(self.refusal, "")
+        self._head.show()
+        self.title_left.emit()
+
+    def _title_entered(self, keep: Callable[[str], object], written: str) -> None:
+        if written.strip() == self.title:
+            self.end_editing()
+        else:
+            keep(written)
+
+    def _title_left(self, keep: Callable[[str], object], written: str) -> None:
+        if self.editor is None:
+            return  # the focus left it since it is gone
+        self.end_editing()
+        if written.strip() not in ("", self.title):
+            keep(written)
 
     def _button(self, words: str) -> QPushButton:
         button = QPushButton(words, self)

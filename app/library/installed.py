@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from app import backend
@@ -45,6 +46,7 @@ class InstalledModels(LibrarySection):
         self._places = QVBoxLayout()
         self.foot.addLayout(self._places)
         self._shown: object = None
+        self._listed: tuple[protocol.ModelCard, ...] = ()  # whose entries are shown, in their order
         known.listed.connect(self.refresh)
         known.changed.connect(self.refresh)
         view_model.jobs_changed.connect(self._show_jobs)
@@ -55,7 +57,9 @@ class InstalledModels(LibrarySection):
 
     @Slot()
     def refresh(self) -> None:
-        """Show the library as it is; entries are made again only where they would look otherwise."""
+        """Show the library as it is; entries are made again only where they would look otherwise, and not while a title
+        is being edited.
+        """
         card = self._models.card
         busy = [job.model for job in self._view_model.jobs.values()]
         looks = (
@@ -66,10 +70,45 @@ class InstalledModels(LibrarySection):
             self._view_model.folders,
             self._view_model.deleted,
         )
-        if looks == self._shown:
+        if looks == self._shown or any(entry.editor is not None for entry in self.entries):
             return
-        self._shown = looks
-        self.show_entries([self._entry(card) for card in self._models.cards], tr("Loading models…"))
+        self._shown, self._listed = looks, self._models.cards
+        self.show_entries([self._entry(card) for card in self._listed], tr("Loading models…"))
+        for entry in self.entries:
+            entry.title_left.connect(self.refresh)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """F2 renames the model that has the focus, as a chat in the list of chats."""
+        if event.key() != Qt.Key.Key_F2 or not self._rename_focused():
+            super().keyPressEvent(event)
+
+    def _rename_focused(self) -> bool:
+        now = self.window().focusWidget()
+        held = (c for e, c in zip(self.entries, self._listed) if now is not None and e.isAncestorOf(now))
+        card = next(held, None)
+        if card is None or not card.usable or self._why_not_renamed(card):
+            return False
+        self._edit_title(card)
+        return True
+
+    def _why_not_renamed(self, card: protocol.ModelCard) -> str:
+        """Why a model keeps its name; '' where it can have another."""
+        if card.name == "builtin":
+            return tr("Built-in model")
+        return tr("Folder not connected") if card.state == model_text.MISSING else self._busy(card)
+
+    def _edit_title(self, card: protocol.ModelCard) -> None:
+        entry = self.entries[self._listed.index(card)]
+        entry.edit_title(partial(self._rename, entry, card))
+
+    def _rename(self, entry: LibraryEntry, card: protocol.ModelCard, title: str) -> None:
+        def refused(event: protocol.Failed) -> None:
+            if entry.editor is not None:
+                entry.refuse_title(sentences(event.sentence, event.action))
+            else:  # it was left
+                self._view_model.failed.emit(event)
+
+        self._view_model.rename(card, title, entry.end_editing, refused)
 
     def _entry(self, card: protocol.ModelCard) -> LibraryEntry:
         open_now = self._models.card is not None and self._models.card.path == card.path
@@ -85,6 +124,9 @@ class InstalledModels(LibrarySection):
             actions.append(
                 Action(tr("Resume"), partial(self._view_model.continue_import, card), primary=True, why=busy)
             )
+        if card.usable or away:
+            rename, why = partial(self._edit_title, card), self._why_not_renamed(card)
+            actions.append(Action(tr("Rename") + "\tF2", rename, menu=True, why=why))
         if card.usable:
             actions.append(Action(tr("Verify files"), partial(self._view_model.verify, card), menu=True, why=busy))
             actions += self._bits(card, busy)
@@ -96,10 +138,12 @@ class InstalledModels(LibrarySection):
         actions.append(Action(tr("Show in folder"), partial(self._show, card.path), menu=True, why=away))
         kept = builtin or away or in_use or busy
         actions.append(Action(tr("Delete"), partial(self._view_model.delete, card.name), menu=True, why=kept))
-        facts = model_text.card_facts(card)
+        checked = model_text.verified(card.verified)
+        damaged = card.verified is not None and card.verified.damaged > 0
+        facts = model_text.joined(model_text.card_facts(card), "" if damaged else checked)
         made = LibraryEntry(card.title, facts, fit=card.fit, note=card.note, actions=actions)
-        if card.problem:
-            made.show_problem(sentences(card.problem, card.action))
+        if card.problem or damaged:
+            made.show_problem(sentences(card.problem, card.action) or checked)
         return made
 
     def _busy(self, card: protocol.ModelCard) -> str:
@@ -191,7 +235,7 @@ class InstalledModels(LibrarySection):
     def _deleted(self, model: protocol.DeletedModel) -> LibraryEntry:
         until = day(date.fromtimestamp(model.expires))
         return LibraryEntry(
-            model.name, model_text.joined(size(model.nbytes), tr("kept until {date}", date=until)),
+            model.title or model.name, model_text.joined(size(model.nbytes), tr("kept until {date}", date=until)),
             actions=[self._back(model)],
         )  # fmt: skip
 

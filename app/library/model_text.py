@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
-from app.i18n.translate import tr, tr_noop
+from app.i18n.languages import short_date
+from app.i18n.translate import plural, sentences, tr, tr_noop
 from app.transcript.notes import rate
 from app.widgets.text import percent, size, time_left
 from engine import protocol
@@ -69,6 +71,17 @@ def card_facts(card: protocol.ModelCard) -> str:
     images = tr("reads images") if card.reads_images else ""
     seen = tr("{rate} tok/s measured here", rate=rate(card.measured)) if card.measured else ""
     return joined(parameters(card.parameters, card.active_parameters), disk, tiers, images, seen)
+
+
+def verified(found: protocol.Verification | None) -> str:
+    """When a model's files were verified, and what was found: 'Verified on 28 Nov 2026: all files OK'; '' for None."""
+    if found is None:
+        return ""
+    on = short_date(date.fromtimestamp(found.at))
+    if not found.damaged:
+        return tr("Verified on {date}: all files OK", date=on)
+    damaged = plural("1 part is damaged", "%n parts are damaged", found.damaged)
+    return sentences(tr("Verified on {date}: {damaged}", date=on, damaged=damaged), found.problem, found.action)
 
 
 def shares(bits: Sequence[tuple[int, int]]) -> str:

@@ -165,7 +165,19 @@ class LibraryViewModel(QObject):
 
     def restore(self, name: str) -> None:
         """Restore a model from the trash."""
-        self._ask(partial(self._restored, name), protocol.RestoreModel, name)
+        self._ask(self._restored, protocol.RestoreModel, name)
+
+    def rename(
+        self, card: protocol.ModelCard, title: str, done: Callable[[], object],
+        refused: Callable[[protocol.Failed], object],
+    ) -> None:  # fmt: skip
+        """Show a model under another name. refused: gets why it cannot be called so."""
+
+        def renamed(_: protocol.ModelCard) -> None:
+            done()
+            self._models.refresh()
+
+        self.link.request(renamed, refused, protocol.RenameModel, card.name, title)
 
     def empty_trash(self) -> None:
         """Remove deleted models for good."""
@@ -254,8 +266,8 @@ class LibraryViewModel(QObject):
     def _moved(self, model: str, card: protocol.ModelCard) -> None:
         self.message_posted.emit(tr("{model} moved to {folder}", model=model, folder=card.path))
 
-    def _restored(self, name: str, _: object) -> None:
-        self.message_posted.emit(tr("{name} restored", name=name))
+    def _restored(self, card: protocol.ModelCard) -> None:
+        self.message_posted.emit(tr("{name} restored", name=card.title))
         self._models.refresh()
 
     def _deleted(self, name: str, restorable: bool) -> None:

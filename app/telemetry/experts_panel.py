@@ -18,6 +18,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QPixmap,
 )
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QToolTip, QWidget
 
@@ -88,7 +89,7 @@ class ExpertInspector(QFrame):
         for (name, value), (said, text) in zip(self._rows, lines, strict=True):
             name.setText(said)
             value.setText(text)
-            value.setAccessibleName(said)
+            value.setAccessibleName(tr("{name}: {value}", name=said, value=text))  # it is read instead of the text
         self.show()
 
     def text(self) -> str:
@@ -279,8 +280,10 @@ def times(uses: int) -> str:
     return tr("not used") if not uses else plural("used once", "used {count} times", uses, count=f"{uses:,}")
 
 
-class ExpertHeatmap(QWidget):
+class ExpertHeatmap(QLabel):
     """Paints one pixel per expert into an image and scales that up; the image is made only for new data.
+
+    A label, since Qt tells screen readers of no role of a plain widget, and of one that has a picture that it is one.
 
     chosen: (row, expert) was clicked, or Enter pressed on it. cursor_moved: the arrow keys went to (row, expert).
     """
@@ -290,6 +293,7 @@ class ExpertHeatmap(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setPixmap(QPixmap(1, 1))  # never painted
         self._theme = theme
         self.data: protocol.Telemetry | None = None
         self._image: QImage | None = None

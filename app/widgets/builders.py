@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -137,6 +138,8 @@ def make_combo(
     """
     made = QComboBox(parent)
     made.setAccessibleName(name)
+    if sys.platform.startswith("linux"):  # where Qt tells screen readers what is chosen instead of the name
+        made.setAccessibleDescription(name)
     if letters:
         made.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         made.setMinimumContentsLength(letters)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import metadata
@@ -68,6 +69,14 @@ def _stored(path: Path) -> dict[str, Any]:
         }
 
 
+def _verified(found: dict[str, Any]) -> str:
+    """When its files were verified last, and what was found."""
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(found["at"]))
+    if not found["damaged"]:
+        return f"Verified on {when}: all files are intact."
+    return f"Verified on {when}, {found['damaged']} damaged: {found['problem']} {found['action']}"
+
+
 def _unmade() -> dict[str, Any]:
     """Of the built-in model before its first use: what a store alone would tell is null, or empty."""
     lacking: dict[str, Any] = {"source": None, "lowered_share": 0.0, "lowering": None, "quality": [], "io_mode": None}
@@ -122,6 +131,8 @@ def _print_model(m: dict[str, Any]) -> None:
         )
     if m["source_note"]:
         print(m["source_note"])
+    if m["verified"] is not None:
+        print(_verified(m["verified"]))
     if m["lowering"] is not None:
         print(
             f"{100 * m['lowered_share']:.0f} % of the experts keep fewer bits: KL {m['lowering']['kl']:.4f} from Exact"

@@ -1,4 +1,4 @@
-"""`underhill-cli` list, folders, found, mv, rm, restore, trash, verify, import: the models on this computer.
+"""`underhill-cli` list, folders, found, mv, rename, rm, restore, trash, verify, import: models on this computer.
 
 What only some of them need is imported late: the session, a fifth of a second.
 """
@@ -16,11 +16,10 @@ from pathlib import Path
 from engine import settings
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, experts_by_bits, gb, millions, pill, say, speed, table
-from engine.library import damage, external_models, folders, library, relocation, trash
+from engine.library import external_models, folders, library, relocation, trash, verification
 from engine.library.entries import AdoptedModel, FoundModel, ModelCard, ModelFolder
 from engine.library.home import BUILTIN
 from engine.library.listing import model_folders
-from engine.store.verify import verify
 
 _LIST_HEADER = ("NAME", "HERE", "TOKENS/S", "FAMILY", "PARAMETERS", "ON DISK", "BITS", "BACKEND", "BALANCED COSTS")
 
@@ -48,8 +47,14 @@ def run_list(args: argparse.Namespace) -> int:
 
 def _list_row(c: ModelCard) -> tuple[str, ...]:
     bits = "/".join(map(str, c.tiers))
-    own = c.name, pill(c.fit), speed(c.fit), c.family, millions(c.parameters), gb(c.disk_bytes), bits
+    own = _called(c), pill(c.fit), speed(c.fit), c.family, millions(c.parameters), gb(c.disk_bytes), bits
     return *own, c.backend, _cost(c)
+
+
+def _called(card: ModelCard) -> str:
+    """What to ask for it by, and how it is shown, where a person gave it another name."""
+    given = card.name not in (BUILTIN, card.title)
+    return f"{card.name} ({card.title})" if given else card.name
 
 
 def _cost(card: ModelCard) -> str:
@@ -116,6 +121,13 @@ def run_mv(args: argparse.Namespace) -> int:
     return 0
 
 
+def run_rename(args: argparse.Namespace) -> int:
+    """Show it under another name; it is still asked for by its own."""
+    card = library.card(library.rename(args.name, args.title))
+    print(json.dumps(asdict(card)) if args.json else f"{card.name} is shown as {card.title} now.")
+    return 0
+
+
 def run_rm(args: argparse.Namespace) -> int:
     """Delete without asking; what is deleted can be brought back for a week."""
     restorable = library.delete(args.name, now=args.now)
@@ -163,9 +175,8 @@ def run_verify(args: argparse.Namespace) -> int:
     """Exit code 0 when everything is as it was written, 1 when something is damaged."""
     bar = ProgressBar(sys.stderr.isatty())
     path = library.prepare(args.model, bar.report)
-    problems = verify(path, lambda done, total: bar.report("Verifying", done, total))
+    problems, remedy = verification.verify_files(path, bar.report)
     bar.close()
-    remedy = damage.remedy(path, named=True) if problems else ""
     if args.json:
         print(json.dumps({"damaged": list(problems), "action": remedy}))
     elif problems:

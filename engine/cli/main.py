@@ -102,6 +102,7 @@ def parser() -> argparse.ArgumentParser:
     _restore(commands.add_parser("restore", help="restore a deleted model"))
     _trash(commands.add_parser("trash", help="list deleted models"))
     _mv(commands.add_parser("mv", help="move a model to another folder or disk"))
+    _rename(commands.add_parser("rename", help="show a model under another name"))
     _folders(commands.add_parser("folders", help="list and change the model folders"))
     found = commands.add_parser("found", help="find models of other apps on this computer")
     _command(found, "library.run_found", model=False)
@@ -345,6 +346,13 @@ def _mv(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "folder", metavar="FOLDER", help="one of `underhill-cli folders`; the one it is in takes half a move back"
     )
+
+
+def _rename(p: argparse.ArgumentParser) -> None:
+    _command(p, "library.run_rename", model=False)
+    p.description = "Changes the name that people see; commands and programs go on using the one in the library."
+    p.add_argument("name", metavar="MODEL", help="name in the library")
+    p.add_argument("title", metavar="NAME", help="the name to show; MODEL again shows the one in the library")
 
 
 def _folders(p: argparse.ArgumentParser) -> None:

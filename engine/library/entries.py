@@ -30,6 +30,19 @@ def in_order(uses: Collection[str]) -> tuple[str, ...]:
     return tuple(use for use in USES if use in uses)
 
 
+@dataclass(frozen=True)
+class Verification:
+    """What verifying a model's files found. at: seconds since 1970. damaged: how many parts of them are.
+
+    problem, action: of damage, a sentence about the first part, and what to do.
+    """
+
+    at: float
+    damaged: int = 0
+    problem: Translatable = NO_TEXT
+    action: Translatable = NO_TEXT
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelCard:
     """A model as lists show it. bytes on disk. loaded: it is the current one. note: what the user should know.
@@ -46,8 +59,9 @@ class ModelCard:
     that it answered with on this computer when it last ran that way; 0 where it did not.
     expert_bits: (bits, experts that have them), and lowered_kl: the KL divergence from before; where some were lowered.
     lowered_dense: how its other weights were held for that, '' as ever.
-    calibration: what was measured of its precision dials; None until then. doing: what it is busy with while nobody
-    asks, in a sentence.
+    calibration: what was measured of its precision dials; None until then. verified: what verifying its files found;
+    None where they were not verified, or have changed since. doing: what it is busy with while nobody asks, in a
+    sentence.
     """
 
     name: str
@@ -84,6 +98,7 @@ class ModelCard:
     expert_bits: tuple[tuple[int, int], ...] = ()
     lowered_kl: float | None = None
     lowered_dense: str = ""
+    verified: Verification | None = None
 
     @property
     def usable(self) -> bool:
@@ -121,13 +136,17 @@ class ModelFolder:
 
 @dataclass(frozen=True)
 class DeletedModel:
-    """A model in the trash. deleted_at: seconds since 1970; expires: when it is removed for good."""
+    """A model in the trash. deleted_at: seconds since 1970; expires: when it is removed for good.
+
+    title: as lists show it.
+    """
 
     name: str
     folder: str
     nbytes: int
     deleted_at: float
     expires: float
+    title: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

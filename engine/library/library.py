@@ -17,7 +17,7 @@ from engine.filesystem import OLD
 from engine.formats.opening import gguf_file, is_source, source_files, source_name
 from engine.formats.source import again, bound
 from engine.hardware.computer import running_low
-from engine.library import damage, folders, lowering, partial_imports, settings_file, store_copy, trash
+from engine.library import damage, display_name, folders, lowering, partial_imports, settings_file, store_copy, trash
 from engine.library.entries import MISSING, ModelCard
 from engine.library.folders import location
 from engine.library.home import BUILTIN, COPY, HOME, checked_name, home
@@ -33,7 +33,8 @@ from engine.translatable import Translatable, joined, msg
 
 __all__ = [
     "AUTOMATIC", "HOME", "TOP", "add", "add_arriving", "at_hand", "card", "cards", "delete", "go_on", "home", "listing",
-    "location", "models", "prepare", "renew_builtin", "source_note", "taken", "tidy", "tier_report", "with_trash",
+    "location", "models", "prepare", "rename", "renew_builtin", "source_note", "taken", "tidy", "tier_report",
+    "with_trash",
 ]  # fmt: skip
 
 _log = logging.getLogger(__name__)
@@ -204,6 +205,9 @@ def _adopted(path: Path, destination: Path, progress: Report | None) -> Path:
     """A store from elsewhere, copied; or one of the library under another name."""
     load_manifest(path)  # before a byte is copied
     store_copy.copy(path.resolve(), destination, progress or (lambda phrase, done, total: None))
+    if destination.name != path.resolve().name:  # two models would be shown as one
+        with writing(destination):
+            display_name.keep(destination, "")
     return destination
 
 
@@ -241,6 +245,29 @@ def with_trash(error: UnderhillError, folder: Path) -> UnderhillError:
         return error
     more = msg("Emptying the trash frees {waiting} MB.", waiting=f"{waiting / 1e6:,.0f}")
     return UnderhillError(error.kind, error.sentence, joined(" ", (error.action, more)))
+
+
+def rename(name: str, title: str) -> Path:
+    """Show the model of this name under another; `title` being its name, under that again. Returns its store.
+
+    Commands, chats and programs go on asking for it by its name. Raises UnderhillError: BAD_REQUEST for the built-in
+    model and for a title that is empty, too long or another model's, NOT_A_MODEL, BUSY while it is being imported or
+    moved, DISK_ERROR, and where the model is damaged what `card` raises.
+    """
+    if name == BUILTIN:
+        raise UnderhillError(
+            Kind.BAD_REQUEST, msg("The built-in model can't be renamed."), msg("Rename a model that you added.")
+        )
+    shown, path = display_name.checked(title), location(name)
+    if not path.is_dir():
+        raise _not_there(name)
+    card(path)
+    others = (other for other in listing() if other.path != str(path))
+    if any(shown.casefold() in (other.name.casefold(), other.title.casefold()) for other in others):
+        raise taken(shown)
+    with store_lock(path), writing(path):
+        display_name.keep(path, "" if shown == name else shown)
+    return path
 
 
 def delete(name: str, *, now: bool = False) -> bool:

@@ -12,7 +12,16 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.formats.families import FAMILIES, text_config, vision_prefixes
 from engine.kept_by_mark import KeptByMark
-from engine.library import dials, folders, offline_index, partial_imports, store_copy, trash
+from engine.library import (
+    dials,
+    display_name,
+    folders,
+    offline_index,
+    partial_imports,
+    store_copy,
+    trash,
+    verification,
+)
 from engine.library.entries import (
     BLANK_CARD,
     CLASH,
@@ -54,7 +63,10 @@ _outlines = KeptByMark[StoreOutline]()
 def describe(path: Path, outline: StoreOutline) -> ModelCard:
     """The card of the store at `path`, with what may change while its manifest stays as it is. Raises OSError."""
     nbytes = sum(f.stat().st_size for f in path.iterdir() if f.is_file())
-    return replace(outline.card, disk_bytes=nbytes, calibration=dials.read(path))
+    return replace(
+        outline.card, title=shown_title(path), disk_bytes=nbytes, calibration=dials.read(path),
+        verified=verification.read(path),
+    )  # fmt: skip
 
 
 def outlined(path: Path, manifest: Manifest) -> StoreOutline:
@@ -132,6 +144,12 @@ def _number(config: Mapping[str, Any], *names: str) -> int:
 def title_of(name: str) -> Translatable:
     """What people are shown of the name of a model."""
     return msg("Underhill demo model") if name == BUILTIN else translated(name)
+
+
+def shown_title(path: Path) -> Translatable:
+    """What people are shown of the model at `path`: the name that it was given, or its own."""
+    given = display_name.read(path)
+    return translated(given) if given else title_of(path.name)
 
 
 def note_of(name: str, parameters: int, lean: bool) -> Translatable:
@@ -333,8 +351,9 @@ def _clash(second: ModelCard, first: ModelCard) -> ModelCard:
 
 
 def _blank(path: Path, state: str, problem: Translatable, action: Translatable, source: str) -> ModelCard:
+    shown = translated(display_name.read(path) or path.name)
     return replace(
-        BLANK_CARD, name=path.name, title=translated(path.name), path=str(path), disk_bytes=trash.size(path),
+        BLANK_CARD, name=path.name, title=shown, path=str(path), disk_bytes=trash.size(path),
         state=state, problem=problem, action=action, source=source,
     )  # fmt: skip
 

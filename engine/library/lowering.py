@@ -21,7 +21,7 @@ import numpy as np
 from engine import filesystem
 from engine.errors import Kind, UnderhillError
 from engine.filesystem import sync_directory
-from engine.library import trash
+from engine.library import display_name, trash
 from engine.store.manifest import VERSION, Lowering, TierQuality
 from engine.store.output import writing
 from engine.store.reader import Store, load_manifest
@@ -149,6 +149,7 @@ def put_in_place(path: Path) -> None:
     Nobody has it open. Raises UnderhillError: BUSY, DISK_ERROR.
     """
     with store_lock(path), writing(path):
+        display_name.keep(beside(path), display_name.read(path))
         # A crash between this and the next rename leaves the original in the trash and the copy under its hidden name:
         # remove_leftovers puts the copy in place.
         trash.put(path)
@@ -182,6 +183,8 @@ def restore(path: Path) -> None:
         with writing(path):
             filesystem.replace(copy, path)
         raise
+    with writing(path):
+        display_name.keep(path, display_name.read(copy))
     remove(copy)
 
 

@@ -15,7 +15,7 @@ from engine.library.home import home
 from engine.regular_file import read_json
 from engine.store.fields import DAMAGED
 
-_LEFT_OUT = {"calibration", "plan", "doing", "loaded", "fit", "expert_bits"}
+_LEFT_OUT = {"calibration", "plan", "doing", "loaded", "fit", "expert_bits", "verified"}
 
 
 def marked(folder: Path) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from engine import filesystem
 from engine.errors import Kind, UnderhillError
 from engine.filesystem import OLD, sync_directory
-from engine.library import folders
+from engine.library import display_name, folders
 from engine.library.entries import DeletedModel
 from engine.library.home import checked_name, home
 from engine.lived_time import LivedTime, look
@@ -38,7 +38,7 @@ def put(path: Path) -> None:
 def deleted() -> tuple[DeletedModel, ...]:
     """What is in the trash of all folders that are there, the latest first."""
     found = [
-        DeletedModel(name, str(folder), size(path), at, at + DAYS * 86400)
+        DeletedModel(name, str(folder), size(path), at, at + DAYS * 86400, display_name.read(path) or name)
         for folder in folders.present()
         for path, name, at in _entries(folder)
     ]
@@ -71,6 +71,8 @@ def restore(name: str, new_name: str = "") -> Path:
                 msg("Restore it under another name."),
             )
         filesystem.replace(path, destination)
+        if wanted != name:
+            display_name.keep(destination, "")
         sync_directory(folder)
     return destination
 

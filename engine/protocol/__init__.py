@@ -54,6 +54,7 @@ from engine.library.entries import (
     SearchPage,
     TokenState,
     Transfer,
+    Verification,
 )
 from engine.library.home import checked_name
 from engine.planning.fit import Fit, Recommended

@@ -95,6 +95,17 @@ class VerifyModel(Command):
 
 
 @dataclass(frozen=True)
+class RenameModel(Command):
+    """Show a model under another name; `title` being its name, under that again. Commands go on naming it by `name`.
+
+    ModelChanged follows where it is the open one. Done.result: ModelCard.
+    """
+
+    name: str
+    title: str
+
+
+@dataclass(frozen=True)
 class MoveModel(Command):
     """Move a model to another folder of the library; to the one it is in: take an interrupted move back.
 

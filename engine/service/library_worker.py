@@ -13,7 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.control import RateEstimator
 from engine.kept_by_mark import KeptByMark
 from engine.service.command_worker import CancelledWork
-from engine.translatable import NO_TEXT, Translatable, msg
+from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
     from engine.library.fit_estimates import Known
@@ -24,8 +24,8 @@ LONG = (
     protocol.MoveModel, protocol.EmptyTrash,
 )  # fmt: skip
 QUICK = (
-    protocol.Pause, protocol.Resume, protocol.RestoreModel, protocol.ListDeleted, protocol.ListFolders,
-    protocol.AddFolder, protocol.ForgetFolder, protocol.ReadSettings, protocol.KeepSettings,
+    protocol.Pause, protocol.Resume, protocol.RenameModel, protocol.RestoreModel, protocol.ListDeleted,
+    protocol.ListFolders, protocol.AddFolder, protocol.ForgetFolder, protocol.ReadSettings, protocol.KeepSettings,
 )  # fmt: skip
 POLL = 0.1  # seconds between looks for the end of a pause
 PACE = 0.1  # seconds between two reports of how far something is
@@ -108,6 +108,8 @@ class LibraryWorker:
         match command:
             case protocol.ReadSettings():
                 return settings_file.read()
+            case protocol.RenameModel():
+                return library.card(library.rename(command.name, command.title))
             case protocol.RestoreModel():
                 return library.card(trash.restore(command.name, command.new_name))
             case protocol.ListDeleted():
@@ -190,9 +192,6 @@ class LibraryWorker:
 
 
 def _verified(name: str, report: Callable[[Translatable, int, int], None]) -> protocol.VerifyReport:
-    from engine.library import damage, library
-    from engine.store.verify import verify
+    from engine.library import library, verification
 
-    path = library.prepare(name, report)
-    damaged = verify(path, lambda done, total: report(msg("Verifying"), done, total))
-    return protocol.VerifyReport(damaged, damage.remedy(path, named=True) if damaged else NO_TEXT)
+    return protocol.VerifyReport(*verification.verify_files(library.prepare(name, report), report))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine import protocol
@@ -20,6 +22,23 @@ def with_open_model(cards: tuple[protocol.ModelCard, ...], session: Session | No
         dataclasses.replace(card, loaded=True, fit=open_one.fit) if card.path == open_one.path else card
         for card in cards
     )
+
+
+def current_card(session: Session) -> protocol.ModelCard:
+    """The card of an open model, with what may have changed since it was opened: its title, and how it runs."""
+    from engine.library import listing
+
+    title = listing.shown_title(session.store.path)
+    return dataclasses.replace(session.card, title=title, loaded=True, plan=session.sentences)
+
+
+def renamed(
+    card: protocol.ModelCard, session: Session | None, emit: Callable[[protocol.Event], None]
+) -> protocol.ModelCard:
+    """Have the window told of the new title where it is the open model that was renamed; returns its card."""
+    if session is not None and session.store.path == Path(card.path):
+        emit(protocol.ModelChanged("", current_card(session)))
+    return card
 
 
 def count_tokens(session: Session, texts: tuple[str, ...], images: tuple[tuple[int, int], ...]) -> protocol.TokenCount:

@@ -44,6 +44,7 @@ class RunningRecording:
     """Records the answers of one model, and writes what there is after each of them."""
 
     def __init__(self, session: Session) -> None:
+        from engine.library import listing
         from engine.session.trace_replay import recorder_of
         from engine.tracing.timeline import Timeline
 
@@ -51,7 +52,7 @@ class RunningRecording:
         self.on = True
         self.problem: Translatable = NO_TEXT
         self.path = _new_folder(self.began)
-        self._store, self._title = session.store.path, str(session.card.title)
+        self._store, self._title = session.store.path, str(listing.shown_title(session.store.path))
         self._dial = str(session.settings["dial"])
         self.recorder, self._timeline = recorder_of(session, PASSES), Timeline(EVENTS)
 

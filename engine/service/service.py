@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import logging
 import threading
 import time
@@ -175,6 +174,8 @@ class Service:
                 self._shut_down()
             case protocol.KeepSettings():
                 return self._keep(command.settings)
+            case protocol.RenameModel():
+                return questions.renamed(self._library_worker.answer(command), self.session, self._emit)
             case _ if isinstance(command, TRANSFERS):
                 return self._transfers.answer(command)
             case _ if isinstance(command, TEAMS):
@@ -252,8 +253,7 @@ class Service:
         if opened is None:
             return
         if opened.idle_tasks.use(self._model.waiting, quiet):
-            session = opened.session
-            self._emit(protocol.ModelChanged("", dataclasses.replace(session.card, plan=session.sentences)))
+            self._emit(protocol.ModelChanged("", questions.current_card(opened.session)))
 
     def _on_model(self, command: protocol.Command, cancelled: Callable[[], bool]) -> Any:
         try:
@@ -319,7 +319,7 @@ class Service:
         self.models.release(lambda one: self._reopen is not None or damage.is_known(one.session.store.path))
         session = self._open(command.model, chosen, self._library_worker.reporter(command, cancelled))
         self._opened = command.model
-        return dataclasses.replace(session.card, loaded=True, plan=session.sentences)
+        return questions.current_card(session)
 
     def _open(self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]) -> Session:
         opened = self._acquired(model, chosen, report)
@@ -376,9 +376,7 @@ class Service:
         finally:
             if settings_then is not None:
                 session = self._open(self._opened, settings_then, report)
-                self._emit(
-                    protocol.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences))
-                )
+                self._emit(protocol.ModelChanged("", questions.current_card(session)))
 
     def _plan_changed(self, session: Session, notice: Translatable) -> None:
         """Say so, on the thread that watches memory; not of models that are only kept open."""
@@ -479,9 +477,7 @@ class Service:
             failed, self._current = self._current, None
             self.models.release(lambda one: one is failed)
             session = self._open(self._opened, then, lambda text, done, total: None)
-            self._emit(
-                protocol.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences))
-            )
+            self._emit(protocol.ModelChanged("", questions.current_card(session)))
         self._loaded()
         assert self._current is not None
         return self._current

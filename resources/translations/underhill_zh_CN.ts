@@ -1717,6 +1717,12 @@
         </message>
         <message>
             <location filename="../../app/i18n/languages.py"></location>
+            <source>d MMM yyyy</source>
+            <comment>a date, in the letters of Qt's QLocale</comment>
+            <translation>yyyy年M月d日</translation>
+        </message>
+        <message>
+            <location filename="../../app/i18n/languages.py"></location>
             <source>MMMM yyyy</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>yyyy年M月</translation>
@@ -2284,6 +2290,11 @@
         </message>
         <message>
             <location filename="../../app/library/entries.py"></location>
+            <source>New name of {title}</source>
+            <translation>{title} 的新名称</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/entries.py"></location>
             <source>{deed}: {title}</source>
             <translation>{deed}：{title}</translation>
         </message>
@@ -2291,6 +2302,11 @@
             <location filename="../../app/library/installed.py"></location>
             <source>My models</source>
             <translation>我的模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Built-in model</source>
+            <translation>内置模型</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2304,8 +2320,8 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>Built-in model</source>
-            <translation>内置模型</translation>
+            <source>Rename</source>
+            <translation>重命名</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2606,6 +2622,23 @@
             <location filename="../../app/library/model_text.py"></location>
             <source>{rate} tok/s measured here</source>
             <translation>本机实测 {rate} tok/s</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Verified on {date}: all files OK</source>
+            <translation>{date} 校验：文件完好</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/library/model_text.py"></location>
+            <source>%n parts are damaged</source>
+            <translation>
+                <numerusform>%n 处损坏</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Verified on {date}: {damaged}</source>
+            <translation>{date} 校验：{damaged}</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -4412,11 +4445,6 @@
             <location filename="../../app/settings/style_dialog.py"></location>
             <source>Save as preset</source>
             <translation>另存为预设</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Rename</source>
-            <translation>重命名</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -9362,6 +9390,36 @@
             <translation>与“精确”相差 KL {kl}</translation>
         </message>
         <message>
+            <location filename="../../engine/library/display_name.py"></location>
+            <source>The name is empty.</source>
+            <translation>名称为空。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/display_name.py"></location>
+            <source>Type a name.</source>
+            <translation>输入一个名称。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/display_name.py"></location>
+            <source>The name is too long: {length} characters.</source>
+            <translation>名称过长：{length} 个字符。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/display_name.py"></location>
+            <source>Use {longest} at most.</source>
+            <translation>最多 {longest} 个字符。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/display_name.py"></location>
+            <source>A model can't be named {name}.</source>
+            <translation>模型不能命名为 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/display_name.py"></location>
+            <source>Use letters, digits, spaces, - and _.</source>
+            <translation>请使用字母、数字、空格、- 和 _。</translation>
+        </message>
+        <message>
             <location filename="../../engine/library/external_models.py"></location>
             <source>Checking {title}</source>
             <translation>正在检查 {title}</translation>
@@ -9457,16 +9515,6 @@
             <translation>请连接它所在的磁盘，或选择其他文件夹。</translation>
         </message>
         <message>
-            <location filename="../../engine/library/home.py"></location>
-            <source>A model can't be named {name}.</source>
-            <translation>模型不能命名为 {name}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/library/home.py"></location>
-            <source>Use letters, digits, spaces, - and _.</source>
-            <translation>请使用字母、数字、空格、- 和 _。</translation>
-        </message>
-        <message>
             <location filename="../../engine/library/import_compatibility.py"></location>
             <source>{architecture} models aren't supported from GGUF.</source>
             <translation>不支持从 GGUF 导入 {architecture} 模型。</translation>
@@ -9550,6 +9598,16 @@
             <location filename="../../engine/library/library.py"></location>
             <source>Emptying the trash frees {waiting} MB.</source>
             <translation>清空回收站可释放 {waiting} MB。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>The built-in model can't be renamed.</source>
+            <translation>内置模型不能重命名。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/library.py"></location>
+            <source>Rename a model that you added.</source>
+            <translation>可以重命名你添加的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/library.py"></location>
@@ -9865,6 +9923,11 @@
             <location filename="../../engine/library/trash.py"></location>
             <source>Restore it under another name.</source>
             <translation>用其他名称恢复。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/library/verification.py"></location>
+            <source>Verifying</source>
+            <translation>正在校验</translation>
         </message>
         <message>
             <location filename="../../engine/limits.py"></location>
@@ -10810,11 +10873,6 @@
             <location filename="../../engine/service/library_worker.py"></location>
             <source>Select another model first.</source>
             <translation>先选择其他模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/service/library_worker.py"></location>
-            <source>Verifying</source>
-            <translation>正在校验</translation>
         </message>
         <message>
             <location filename="../../engine/service/recordings.py"></location>

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine import protocol
-from engine.translatable import msg
+from engine.translatable import msg, translated
 from tests.app.fake_cards import BUILTIN, COMPUTER, LARGE
 from tests.app.fake_experts import FakeExperts
 from tests.app.fake_hub import FakeHub
@@ -127,6 +127,8 @@ class FakeEngine:
             return protocol.Failed(command.id, failure.kind, failure.sentence, failure.action, failure.cause)
         if isinstance(command, protocol.ListModels):
             return protocol.Done(command.id, self.cards)
+        if isinstance(command, protocol.RenameModel):
+            return self._rename(command)
         if isinstance(command, protocol.ListTeams):
             return protocol.Done(command.id, self.teams)
         if isinstance(command, protocol.ListEndpoints):
@@ -253,6 +255,12 @@ class FakeEngine:
             )
             for at, path in enumerate(self.folders)
         )
+
+    def _rename(self, command: protocol.RenameModel) -> protocol.Event:
+        now = replace(next(c for c in self.cards if c.name == command.name), title=translated(command.title))
+        self.cards = tuple(now if c.name == command.name else c for c in self.cards)
+        self._on_event(protocol.ModelChanged("", now))  # which the window takes of the open one only
+        return protocol.Done(command.id, now)
 
     def _load(self, command: protocol.LoadModel) -> protocol.Event:
         steps = 20

@@ -13,7 +13,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
+from engine.library.home import HOME
 from tests.app import pictured
 from tests.app.samples import LONG_ANSWER, QUESTION
 
@@ -37,11 +39,18 @@ def main() -> int:
     from PySide6.QtWidgets import QApplication
 
     application = QApplication([])
-    wanted = sys.argv[2:]
-    for scene in (_first_run, _chats, _documents, _images, _chinese, _built_in):
-        with tempfile.TemporaryDirectory(prefix="underhill-pictures-") as folder:
-            scene(Studio(application, Path(folder), out, wanted))
+    take_all(application, out, sys.argv[2:])
     return 0
+
+
+def take_all(application: QApplication, out: Path, wanted: list[str]) -> None:
+    """Take all scenes, each in a folder that is the engine's home, too: nothing of the one who takes them is shown."""
+    for scene in (_first_run, _chats, _documents, _images, _chinese, _built_in):
+        with (
+            tempfile.TemporaryDirectory(prefix="underhill-pictures-") as folder,
+            patch.dict(os.environ, {HOME: str(Path(folder) / "home")}),  # which the engine's process inherits
+        ):
+            scene(Studio(application, Path(folder), out, wanted))
 
 
 class Studio:

@@ -1,7 +1,7 @@
 """Run as a process of its own: a whole window with the scripted engine for a screen reader to walk through.
 
-Argument: a folder. Lines on standard input: `ask WORDS`, `settings`, `library`, `fail`; `done` answers each once it is
-on the page.
+Argument: a folder. Lines on standard input: `ask WORDS`, `settings`, `library`, `fail`, `tour STEP`, `compare WORDS`,
+`panels`; `done` answers each once it is on the page.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 from app.application import Application
 from tests.app.fake_engine import scripted
 from tests.app.homes import lived_in
+from tests.app.telemetry.samples import FACTS
 
 
 class Orders(QObject):
@@ -38,6 +39,18 @@ def main() -> None:
     def said(_: object = None) -> None:
         print("done", flush=True)
 
+    def compare(question: str) -> None:
+        page = window.compare.open()
+
+        def changed() -> None:
+            if page.run.divergence is not None:
+                page.run.changed.disconnect(changed)
+                said()
+
+        page.run.changed.connect(changed)
+        page.edit.setPlainText(question)
+        page.ask()
+
     def follow(order: str) -> None:
         what, _, words = order.partition(" ")
         if what == "ask":
@@ -47,6 +60,16 @@ def main() -> None:
             said()
         elif what == "library":
             window.library.show()
+            said()
+        elif what == "tour":
+            underhill.onboarding.begin().show_step(int(words))
+            said()
+        elif what == "compare":
+            compare(words)
+        elif what == "panels":
+            window.navigator.show_chat()
+            window.header.live.setChecked(True)
+            window.live.experts.inspector.show_expert(FACTS)
             said()
         elif what == "fail":
             window.banners.show_banner("error", "The disk is full.", "Delete something.")

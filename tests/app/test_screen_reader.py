@@ -199,3 +199,31 @@ def controls(reader: Reader) -> list[Node]:
         before = now
         assert time.monotonic() < end
     return now
+
+
+def test_orca_finds_names_and_roles_in_the_tour_the_comparison_and_the_panels(tmp_path: Path, bus: Bus) -> None:
+    reader = Reader(bus.address)
+    window = Window(tmp_path, bus.address)
+    try:
+        shown = {
+            "tour 0": {"Privacy", "Check this computer", "Skip"},
+            "tour 1": {"Measure again", "Show figures", "Select a model", "Back", "Skip"},
+            "tour 2": {"Start chatting", "Back"},
+            "compare Where is the oak?": {
+                "Question", "Back to chat", "Ask both", "Left: model", "Left: quality", "Left: answer",
+                "Right: copy", "Right: use this answer",
+            },
+            "panels": {
+                "Heatmap of layers and experts", "Color legend", "Close expert details",
+                "Gate weight: last 0.250, average 0.310", "Close Performance", "Close Experts",
+                "Undock or dock Performance", "Undock or dock Experts",
+            },
+        }  # fmt: skip
+        for order, names in shown.items():
+            window.tell(order)
+            found = controls(reader)
+            assert {node for node in found if not node.name.strip() or node.role in (*INERT, "filler")} == set(), order
+            assert names - {said for node in found for said in (node.name, node.description)} == set(), order
+    finally:
+        window.end()
+        reader.close()

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.i18n import languages
-from app.i18n.languages import day, moment, month
+from app.i18n.languages import day, moment, month, short_date
 from app.i18n.translate import sentences
 
 AT = datetime(2026, 3, 5, 9, 7)
@@ -27,10 +27,12 @@ def test_dates_are_written_as_the_language_does() -> None:
     assert (moment(AT), day(AT.date()), month(AT.date(), False), month(AT.date(), True)) == (
         "5 March 2026, 09:07", "5 March", "March", "March 2026",
     )  # fmt: skip
+    assert short_date(AT.date()) == "5 Mar 2026"
     languages.install("zh_CN")
     assert (moment(AT), day(AT.date()), month(AT.date(), False), month(date(2026, 12, 1), True)) == (
         "2026年3月5日 09:07", "3月5日", "3月", "2026年12月",
     )  # fmt: skip
+    assert short_date(AT.date()) == "2026年3月5日"
 
 
 @pytest.mark.parametrize(

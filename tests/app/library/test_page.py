@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable
+from datetime import datetime
 from types import SimpleNamespace
 
 import pytest
@@ -20,7 +21,7 @@ from app.library.view_model import Job
 from app.platform import files
 from app.settings.dialog import SettingsDialog
 from engine import protocol
-from engine.translatable import translated
+from engine.translatable import msg, translated
 from tests.app.conftest import engine_of
 from tests.app.fake_cards import BUILTIN, LARGE
 from tests.app.fake_hub import CATALOGUE, FITS, FOLDER, IN_MEMORY, QWEN
@@ -127,7 +128,7 @@ def test_what_cannot_be_done_with_a_model_says_why(qtbot: QtBot, launch: Launch)
     qtbot.waitUntil(lambda: titles(page.yours) == [BUILTIN.title, LARGE.title])
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
     assert reasons(entry(page.yours, BUILTIN.title)) == {
-        "In use": "In use", "Move to folder": "In use", "Delete": "Built-in model",
+        "In use": "In use", "Rename\tF2": "Built-in model", "Move to folder": "In use", "Delete": "Built-in model",
     }  # fmt: skip
     assert reasons(entry(page.yours, LARGE.title)) == {"Move to folder": "Add another folder first"}
     job = Job("1", LARGE.title, "Verifying…", protocol.Progress(id="1", text=translated("")))
@@ -219,6 +220,27 @@ def test_a_check_shows_how_far_it_is_and_what_it_found(qtbot: QtBot, launch: Lau
     assert any("1.0 GB of 2.0 GB" in words and "900 MB/s" in words for words in seen)
     assert page.yours.job_entries == {}
     assert "all files OK" in underhill.window.toast.accessibleName()
+
+
+def test_it_says_when_a_model_was_verified_and_what_was_found(qtbot: QtBot, launch: Launch) -> None:
+    at = datetime(2026, 11, 28, 12).timestamp()
+    good = protocol.Verification(at)
+    bad = protocol.Verification(at, 3, msg("Expert 5 is damaged."), msg("Import it again."))
+    cards = (dataclasses.replace(BUILTIN, verified=good), dataclasses.replace(LARGE, verified=bad))
+    page = opened(qtbot, launch(cards=cards))
+    right, damaged = entry(page.yours, str(BUILTIN.title)), entry(page.yours, str(LARGE.title))
+    assert right.facts.text().endswith("Verified on 28 Nov 2026: all files OK")
+    said = "Verified on 28 Nov 2026: 3 parts are damaged. Expert 5 is damaged. Import it again."
+    assert (damaged.sentence.text(), damaged.sentence.property("level")) == (said, "warning")
+    assert "Verified" not in damaged.facts.text()
+
+
+def test_it_says_so_once_the_files_are_verified(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    page = opened(qtbot, underhill)
+    engine_of(underhill).cards = (dataclasses.replace(BUILTIN, verified=protocol.Verification(1.7e9)), LARGE)
+    underhill.library.verify(BUILTIN)
+    qtbot.waitUntil(lambda: "Verified on" in entry(page.yours, str(BUILTIN.title)).facts.text())
 
 
 def test_what_suits_this_computer_comes_first(qtbot: QtBot, launch: Launch) -> None:

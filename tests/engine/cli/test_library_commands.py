@@ -65,6 +65,17 @@ def test_folders_and_moves(mine: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert names(capsys) == ["builtin"]
 
 
+def test_a_model_is_shown_under_another_name(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "rename", "m", "Anna's writer")[1] == "m is shown as Anna's writer now.\n"
+    assert "m (Anna's writer)" in run(capsys, "list")[1]
+    assert {model["name"]: model["title"] for model in found(capsys, "list")}["m"] == "Anna's writer"
+    code, _, err = run(capsys, "rename", "m", " ")
+    assert (code, "The name is empty." in err) == (2, True)
+    assert run(capsys, "rename", "builtin", "Mine")[0] == 2
+    assert found(capsys, "rename", "m", "m")["title"] == "m"
+    assert "Anna" not in run(capsys, "list")[1]
+
+
 def test_models_from_another_computer(mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stick = tmp_path / "stick"
     for name in ("a", "m"):
@@ -90,6 +101,20 @@ def test_an_unfinished_import_goes_on_by_its_name(mine: Path, capsys: pytest.Cap
     assert "to resume" in run(capsys, "list")[1]
     assert found(capsys, "import", "half")["tiers"] == [2, 4]
     assert "half.partial" not in os.listdir(mine)
+
+
+def test_a_model_says_when_it_was_verified(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for file in (mine / "m").iterdir():
+        os.utime(file, (1.6e9, 1.6e9))
+    assert "Verified" not in run(capsys, "info", "m")[1]
+    assert run(capsys, "verify", "m")[0] == 0
+    assert ": all files are intact." in run(capsys, "info", "m")[1]
+    flip(mine / "m")
+    assert "Verified" not in run(capsys, "info", "m")[1]
+    for file in (mine / "m").iterdir():
+        os.utime(file, (1.6e9, 1.6e9))
+    assert run(capsys, "verify", "m")[0] == 1
+    assert " damaged: " in run(capsys, "info", "m")[1]
 
 
 def test_a_damaged_built_in_model_is_made_anew(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:

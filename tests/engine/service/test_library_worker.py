@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import threading
@@ -89,6 +90,22 @@ def test_deleted_and_brought_back(mine: Path, desk: Desk) -> None:
     event = desk.wait(desk.send(protocol.RestoreModel, "m"))
     assert isinstance(event, protocol.Failed)
     assert event.kind is protocol.Kind.NOT_A_MODEL
+
+
+def test_a_renamed_model_is_shown_so_also_where_it_is_open(mine: Path, desk: Desk) -> None:
+    desk.result(protocol.LoadModel, "m", SETTINGS)
+    assert desk.result(protocol.RenameModel, "m", "Writer").title == "Writer"
+    told = desk.first(lambda e: isinstance(e, protocol.ModelChanged) and e.card.title == "Writer")
+    assert isinstance(told, protocol.ModelChanged)
+    assert (told.card.name, told.card.loaded) == ("m", True)
+    assert told.card.plan
+    assert {card.name: card.title for card in desk.result(protocol.ListModels)}["m"] == "Writer"
+    desk.result(protocol.LoadModel, "builtin", SETTINGS)
+    desk.result(protocol.RenameModel, "m", "Poet")
+    assert desk.result(protocol.LoadModel, "m", SETTINGS).title == "Poet"  # which was kept open
+    refused = desk.wait(desk.send(protocol.RenameModel, "m", ""))
+    assert isinstance(refused, protocol.Failed)
+    assert refused.kind is protocol.Kind.BAD_REQUEST
 
 
 def test_folders_come_and_go(mine: Path, tmp_path: Path, desk: Desk) -> None:
@@ -190,6 +207,12 @@ def test_models_are_verified_and_adopted(mine: Path, tmp_path: Path, desk: Desk)
     report: Any = desk.result(protocol.VerifyModel, "n")
     assert len(report.damaged) == 1
     assert "Import it again" in report.action
+    for file in (mine / "m").iterdir():
+        os.utime(file, (1.6e9, 1.6e9))
+    assert desk.result(protocol.VerifyModel, "m") == protocol.VerifyReport(())
+    found = {card.name: card.verified for card in desk.result(protocol.ListModels)}["m"]
+    assert found is not None
+    assert found.damaged == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open data file is locked against writing there")
