@@ -35,14 +35,14 @@ class WarmStart:
         self._pending: dict[ExpertKey, int] = {}  # and their bytes
         self._prompt: Uses = ()
         cache = model.runtime.cache
-        keys = [key for key, spec in zip(cache.keys, cache.specs, strict=True) if spec is not None]
+        every = [key for key, spec in zip(cache.keys, cache.specs, strict=True) if spec is not None]
         if model.all_in_memory:
-            self.left.extend(keys)
+            self.left.extend(every)
             model.runtime.batch.read_on = self._read_on
         else:
             known = (*self._history.residents(), *self._history.likely()) if model.settings["remember_routing"] else ()
             # Behind those, as many of every layer: a first prompt uses nearly all of them.
-            self.left.extend(dict.fromkeys((*known, *sorted(keys, key=lambda key: key.expert))))
+            self.left.extend(dict.fromkeys((*known, *sorted(every, key=lambda key: key.expert))))
         self.read = 0  # experts that came so
         self._card = card
         # Behind what chats use, all others: what fits the card is faster there, whoever asks for it first.
