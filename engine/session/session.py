@@ -272,6 +272,8 @@ class Session(LoadedModel):
                 self._prompt_read(made)
 
         first = not self.answers.running
+        if first:
+            self.warm.asked()
         made = self.answers.begin(
             writer, listener, background=background or apart, fresh=apart, prompt_done=prompt_done, ended=over,
         )  # fmt: skip

@@ -69,6 +69,11 @@ class WarmStart:
             self._model.runtime.pending.commit_completed()
             self._update_pending()
 
+    def asked(self) -> None:
+        """Somebody asks: what was to be read before that, of a model that does not fit, is not read any more."""
+        if not self._model.all_in_memory:
+            self.left.clear()
+
     def prompt_read(self, uses: Uses) -> None:
         """A prompt is through: read what answers to such prompts use. Whatever this one demands is read before that.
 
@@ -78,10 +83,10 @@ class WarmStart:
         prefetch = self._model.runtime.prefetch
         if prefetch is not None:
             prefetch.prompted(self._history.matrix(uses))
-        if not self._model.settings["remember_routing"] or self._model.all_in_memory:
-            return
-        self.left = deque(self._history.likely_after(uses))
-        self._submit()
+        if not self._model.all_in_memory:
+            known = self._history.likely_after(uses) if self._model.settings["remember_routing"] else ()
+            self.left = deque(known)
+            self._submit()
 
     def token_done(self) -> None:
         """One more token of the answer is there: read on."""

@@ -128,6 +128,7 @@ def test_spare_time_measures_and_the_card_says_so(opened: Session) -> None:
 
 
 def test_spare_time_steps_aside_and_loses_nothing(opened: Session) -> None:
+    opened.warm.read_until(lambda: False)  # which comes first
     assert idle(opened).use(lambda: True)  # says that it has begun
     assert not idle(opened).use(lambda: True)
     assert Calibrator(opened, opened.calibrated, module.QUICK).done > 0
