@@ -116,7 +116,7 @@ class Session(LoadedModel):
         self.cache_budget = self._make_cache_budget(chosen["cache_fraction"])
         self.cache_budget.computing(1, lambda: self.context.rows)
         self._watcher = Watcher(self, ahead=self.ahead.sentence, memory=self.memory_use)
-        self.answers = SessionAnswers(self, self._watcher, self.warm.token_done)
+        self.answers = SessionAnswers(self, self._watcher, self.warm)
         forget_code()  # what opening needed
         self._pressure = PressureWatch(self.cache_budget)
         self._closed = False
@@ -272,8 +272,6 @@ class Session(LoadedModel):
                 self._prompt_read(made)
 
         first = not self.answers.running
-        if first:
-            self.warm.asked()
         made = self.answers.begin(
             writer, listener, background=background or apart, fresh=apart, prompt_done=prompt_done, ended=over,
         )  # fmt: skip

@@ -13,6 +13,7 @@ from engine.library import damage
 from engine.session.loaded_model import LoadedModel
 from engine.session.snapshot import Watcher
 from engine.session.stats import ExpertUse, stats_of
+from engine.session.warm_start import WarmStart
 
 
 @dataclass
@@ -40,9 +41,9 @@ class SessionAnswer:
 class SessionAnswers:
     """Used on the session's thread."""
 
-    def __init__(self, model: LoadedModel, watcher: Watcher, token_done: Callable[[], None]) -> None:
-        """token_done: called behind every pass that fed tokens of answers."""
-        self._model, self._watcher, self._token_done = model, watcher, token_done
+    def __init__(self, model: LoadedModel, watcher: Watcher, warm: WarmStart) -> None:
+        """warm: told when somebody asks, and behind every pass that fed tokens of answers."""
+        self._model, self._watcher, self._warm = model, watcher, warm
         self._batch = AnswerBatch(model.context, self._passed, model.interruptible, lambda: model.drafts)
         self._made: dict[BatchedAnswer, SessionAnswer] = {}
         self._charged = ExpertUse.counted(model.runtime.telemetry)
@@ -80,6 +81,7 @@ class SessionAnswers:
         first = not self._made
         if first:
             self._charged = ExpertUse.counted(self._model.runtime.telemetry)
+            self._warm.asked()
         running = self._batch.begin(
             writer, self._watcher.following(listener), background=background, fresh=fresh,
             prompt_done=lambda one: self._prompt_done(self._made[one], prompt_done),
@@ -131,4 +133,4 @@ class SessionAnswers:
         self._charged = now
         if tokens:
             self._watcher.tokens(tokens)
-            self._token_done()
+            self._warm.token_done()
