@@ -10,7 +10,7 @@ in memory. `floor`: the longer of both. `times_floor`: the first prompt over it;
 from the start of the process until it can be asked. Needs an administrator's rights on Linux, for emptying the caches.
 
 --touched: just before, another process writes to as much memory, and ends. A virtual machine may have to ask its host
-for memory that nobody has used for a while, at a tenth of the pace of memory that it has (`touching`, GB/s).
+for memory that nobody has used for a while, which is slow (`touching`, GB/s).
 """
 
 from __future__ import annotations

@@ -76,6 +76,11 @@ def reference_logits(windows: Sequence[Sequence[int]], dtype: torch.dtype) -> li
     from transformers import AutoModelForCausalLM
 
     model = AutoModelForCausalLM.from_pretrained(resources.path("builtin", "model"), dtype=dtype).eval()
+    return logits_of(model, windows)
+
+
+def logits_of(model: torch.nn.Module, windows: Sequence[Sequence[int]]) -> list[Tensor]:
+    """A model of transformers over the windows: [T - 1, V] float32 each."""
     with torch.no_grad():
         return [model(torch.tensor([ids])).logits[0, :-1].float() for ids in windows]
 

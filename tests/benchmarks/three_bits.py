@@ -20,9 +20,10 @@ from torch import Tensor, nn
 
 from engine import resources
 from engine.calibration.calibrator import open_calibrated
-from engine.calibration.evaluate import Sums, compared, sequences
+from engine.calibration.evaluate import sequences
 from engine.native.eviction import unimportance
 from tests.benchmarks.common import arguments, emit, own_home
+from tests.benchmarks.precision import compare, logits_of
 
 GROUP, STEPS = 64, 30
 BITS = (4, 3, 2)
@@ -99,11 +100,6 @@ def mixes() -> Iterator[tuple[float, float, float, float]]:
             yield full, rest * three, rest * (1 - three), skipped
 
 
-def _logits(model: nn.Module, windows: Sequence[Sequence[int]]) -> list[Tensor]:
-    with torch.inference_mode():
-        return [model(torch.tensor([ids])).logits[0, :-1].float() for ids in windows]
-
-
 def measure(tokens: int) -> dict[str, Any]:
     """All mixes over the same windows of the evaluation chats."""
     from transformers import AutoModelForCausalLM
@@ -114,15 +110,13 @@ def measure(tokens: int) -> dict[str, Any]:
     for layer in model.model.layers:
         layer.mlp.experts = Experts(layer.mlp.experts)
     Experts.scores = []
-    exact = _logits(model, windows)
+    exact = logits_of(model, windows)
     scores, Experts.scores = torch.cat(Experts.scores), None
     rows = []
     for shares in mixes():
         bounds = [float(torch.quantile(scores, sum(shares[: n + 1]))) for n in range(3)]
         Experts.cuts = (bounds[0], bounds[1], bounds[2] if shares[3] else 2.0)
-        sums = Sums()
-        for ids, one, other in zip(windows, exact, _logits(model, windows), strict=True):
-            sums = sums.plus(compared(ids, one, other))
+        sums = compare(windows, exact, logits_of(model, windows))
         read = shares[0] + shares[1] * 3 / 4 + shares[2] * 2 / 4
         rows.append({"shares": [round(share, 3) for share in shares], "bytes": round(read, 4),
                      "kl": round(sums.divergence / sums.tokens, 6)})  # fmt: skip
