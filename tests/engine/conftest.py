@@ -12,7 +12,7 @@ import pytest
 from engine.calibration.calibrator import open_calibrated
 from engine.session import Session
 
-_SHARED: list[Path] = []  # the home of all files of tests, once one has asked for it
+_SHARED: dict[Path, set[str]] = {}  # the home of all files of tests, once one has asked for it; what the import made
 
 
 @pytest.fixture(scope="session")
@@ -24,9 +24,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     before = os.environ.get("UNDERHILL_HOME")
     os.environ["UNDERHILL_HOME"] = str(folder)
     library.prepare("builtin")
-    _SHARED.append(folder)
+    _SHARED[folder] = {file.name for file in (folder / "models" / "builtin").iterdir()}
     yield folder
-    _SHARED.remove(folder)
+    del _SHARED[folder]
     if before is None:
         del os.environ["UNDERHILL_HOME"]
     else:
@@ -35,12 +35,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _models_of_others() -> Iterator[None]:
-    """What a file of tests leaves in the library goes: which file comes next depends on how two workers share them."""
+    """What a file of tests leaves in the library goes, and what it measured and learnt of the built-in model:
+    which file comes next depends on how two workers share them.
+    """
     yield
-    for folder in _SHARED:
+    for folder, imported in _SHARED.items():
         for left in (folder / "models").iterdir():
             if left.is_dir() and left.name != "builtin":
                 shutil.rmtree(left, ignore_errors=True)
+        for file in (folder / "models" / "builtin").iterdir():
+            if file.name not in imported:
+                file.unlink(missing_ok=True)
 
 
 @pytest.fixture

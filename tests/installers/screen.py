@@ -22,7 +22,7 @@ class Screen:
     def __init__(self, width: int, height: int) -> None:
         self._shown, writing = os.pipe()
         size = f"{width}x{height}x24"
-        command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", size, "-nolisten", "tcp", "-ac"]
+        command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", size, "-nolisten", "tcp", "-noreset", "-ac"]
         self._server = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
         os.close(writing)
         self.name = ":" + os.read(self._shown, 16).decode().strip()
