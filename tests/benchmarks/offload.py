@@ -7,11 +7,12 @@ Each is a process of its own in a control group that may take that share of the 
 counted. The peer maps its file, as it does by default (its two other ways, a copy in memory and repacked weights, are
 killed under such a limit), once with the common read-ahead of 128 KiB and once with this machine's own. Both read the
 same tokens in turns; who has no turn is stopped. Before each start the system's caches are emptied. Needs an
-administrator's rights on Linux. `ratio` is against 128 KiB, `ratio_default` against this machine's read-ahead. `floor`
-is the seconds a token takes at least: the greater of bytes missed by the disk's rate and bytes used by the memory's,
-both measured between turns (`roof`, GB/s); `of_floor` its share of the time taken. `together` and `of_together` are
-the same as disk and memory slow each other while both are read (`disk_beside`, `memory_beside`). Without the peer
-(`--alone`) its figures are null.
+administrator's rights on Linux. `ratio` is against 128 KiB, `ratio_default` against this machine's read-ahead, each of
+turns in the same minutes, in which ours had `ours` and `ours_default` tokens per second. `floor` is the seconds a token
+takes at least: the greater of bytes missed by the disk's rate and bytes used by the memory's, both measured between
+turns (`roof`, GB/s); `of_floor` its share of the time taken. `together` and `of_together` are the same as disk and
+memory slow each other while both are read (`disk_beside`, `memory_beside`). Without the peer (`--alone`) its figures
+are null.
 
 --prompts 64,500,2000: prompts of these lengths instead, of uniform tokens, without the peer. Another process of ours
 with all the memory it wants takes turns with them; between prompts the limited one decodes some tokens, as in a chat.
@@ -55,11 +56,12 @@ class Round:
     anonymous: int
 
     def report(self, name: str) -> dict[str, Any]:
-        """Figures, by names that end like this. ratio: how many times faster ours is."""
-        seconds = median([s for s, _ in self.peer])
+        """Figures, by names that end like this. ours: in turns with this peer; ratio: how many times faster that is."""
+        seconds, ours = median([s for s, _ in self.peer]), median([t.per_token for t in self.ours])
         return {
+            f"ours{name}": round(1 / ours, 3),
             f"peer{name}": round(1 / seconds, 3),
-            f"ratio{name}": round(seconds / median([t.per_token for t in self.ours]), 3),
+            f"ratio{name}": round(seconds / ours, 3),
             f"peer{name}_bytes": int(median([nbytes for _, nbytes in self.peer])),
             f"peer{name}_anonymous": self.anonymous,
             f"peer{name}_read_ahead": self.read_ahead,
@@ -134,7 +136,7 @@ def tokens(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     turns = contest.turns
     result = {
         "ours": round(1 / median([t.per_token for t in turns]), 3),
-        **dict.fromkeys(("peer", "peer_default", "ratio", "ratio_default")),
+        **dict.fromkeys(("peer", "peer_default", "ratio", "ours_default", "ratio_default")),
         **contest.floors(),
         **counted(turns),
         "memory": {"limit": bench.limit, "model": model.nbytes, **memory},

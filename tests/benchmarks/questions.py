@@ -76,7 +76,8 @@ _DECODED = (*_BESIDE, Column("ours of the roof", "of_roof"), Column("llama.cpp o
 _UNDER_LIMIT = (
     Column("hits, %", "hit_rate", 100), Column("ours, tokens/s", "ours"),
     Column("llama.cpp, 128 KiB, tokens/s", "peer"), Column("ratio", "ratio"),
-    Column("llama.cpp, own read-ahead, tokens/s", "peer_default"), Column("ratio", "ratio_default"),
+    Column("ours then, tokens/s", "ours_default"), Column("llama.cpp, own read-ahead, tokens/s", "peer_default"),
+    Column("ratio", "ratio_default"),
     Column("of the floor", "of_floor"), Column("of `together`", "of_together"),
     Column("disk, GB/s", "roof.disk"),
 )  # fmt: skip
