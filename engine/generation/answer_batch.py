@@ -11,7 +11,7 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.generation.answer import Answer, AnswerWriter, Listener
 from engine.generation.context import Context, PromptPart, PromptReader, TokenSequence
-from engine.generation.drafts import DraftCosts, PromptLookup
+from engine.generation.drafts import DraftCosts, DraftHistory, PromptLookup
 from engine.translatable import msg
 
 SHARE_LEFT = 8  # an answer begins beside others, or goes on, where one in so many tokens of the context is left for all
@@ -106,7 +106,7 @@ class AnswerBatch:
         whether an answer that is alone may be drafted (PromptLookup).
         """
         self._context, self._passed, self._interruptible = context, passed, interruptible
-        self._drafting, self._costs = drafting, DraftCosts()
+        self._drafting, self._drafted = drafting, DraftHistory()
         self.pass_costs = DraftCosts()  # by answers that are fed a token in one pass
         self.running: list[BatchedAnswer] = []
         self._rest_until = 0.0  # no further chunk of a prompt that was begun is read before that
@@ -200,7 +200,7 @@ class AnswerBatch:
         taken = time.perf_counter() - start
         self.pass_costs.took(len(fed), taken)
         if len(self.running) == 1:
-            self._costs.took(1, taken)
+            self._drafted.costs.took(1, taken)
         self._passed(fed, len(fed))
         for one, logits in zip(fed, found, strict=True):
             if isinstance(logits, Exception):
@@ -214,7 +214,7 @@ class AnswerBatch:
         if not self._drafting() or not sequence.state.cuts_anywhere:
             return []
         if one.drafts is None:
-            one.drafts = PromptLookup(one.ids, self._costs, context.most_rows)
+            one.drafts = PromptLookup(one.ids, self._drafted, context.most_rows)
         room = min(context.limit - len(sequence.tokens), one.writer.left) - 1
         drafts = one.drafts.draft(room)
         return drafts if context.goes_on(sequence, 1 + len(drafts)) else []
@@ -229,7 +229,7 @@ class AnswerBatch:
         except Exception as error:
             one.end(error)
             return
-        self._costs.took(1 + len(drafts), time.perf_counter() - start)
+        self._drafted.costs.took(1 + len(drafts), time.perf_counter() - start)
         for row, draft in zip(logits, (*drafts, None), strict=True):
             taken += 1
             self._take(one, row, context.limit - before - taken)

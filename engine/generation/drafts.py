@@ -2,16 +2,19 @@
 
 Quotes, names, code that is changed a little: much of an answer stands in its chat already. A pass over a few tokens
 takes less than as many passes, since weights are read once, so tokens that are guessed right cost less; those that are
-guessed wrong are taken back. (Speculative decoding, Leviathan et al. 2023, with the text itself as the draft model, as
-in prompt lookup decoding, Saxena 2023.) Whoever chooses tokens does so from the same logits as ever: no answer changes.
+guessed wrong are taken back, and behind them the text may go on as it did but for that word. (Speculative decoding,
+Leviathan et al. 2023, with the text itself as the draft model, as in prompt lookup decoding, Saxena 2023.) Whoever
+chooses tokens does so from the same logits as ever: no answer changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 BEHIND = 3  # tokens that have to stand there before: fewer are found everywhere, and go on in many ways
+MANY = 8  # tokens that stand there before, of which it is likely that more follow
 SIZES = (3, 7, 15)  # tokens of a draft: with the one before them 4, 8 and 16, as many as a pass may take
 GAINS = 1.05  # by which a draft has to be faster than no draft, to be tried
 LEARN = 0.2  # weight of the last pass in how long one takes
@@ -45,18 +48,75 @@ class DraftCosts:
                 self.seconds[tokens] *= CHEAPER
 
 
+class DraftEvidence(Enum):
+    """Why a draft is made. Each is right so often, and rests for itself once it is not."""
+
+    FEW = "a few tokens stand there before"
+    MANY = "many tokens stand there before"
+    EDITED = "the last draft was right but for its last token, which may have been replaced"
+
+
+@dataclass
+class DraftRecord:
+    """How drafts of one kind of evidence did lately. right, tried: tokens that were right; those and the first of each
+    draft that was not. Both begin with what is expected of such drafts anywhere, `expected` of them.
+    """
+
+    expected: tuple[float, float]
+    right: float = 0.0
+    tried: float = 0.0
+    rest: int = 0  # drafts to be left out
+    next_rest: int = REST
+
+    @property
+    def share(self) -> float:
+        """How likely the next token of a draft is right, if all before it are."""
+        return (self.expected[0] + self.right) / (self.expected[1] + self.tried)
+
+    def checked(self, drafted: int, accepted: int) -> None:
+        """Of a draft of so many tokens so many were right."""
+        self.right = KEPT * self.right + accepted
+        self.tried = KEPT * self.tried + accepted + (accepted < drafted)
+        if accepted == drafted:
+            self.next_rest = REST
+
+    def give_up(self) -> None:
+        """It does not pay: rest, longer than the last time."""
+        self.rest, self.next_rest = self.next_rest, min(MOST_REST, 2 * self.next_rest)
+
+
+@dataclass
+class DraftHistory:
+    """What the answers of an open model taught about drafts."""
+
+    costs: DraftCosts = field(default_factory=DraftCosts)
+    records: dict[DraftEvidence, DraftRecord] = field(
+        default_factory=lambda: {
+            DraftEvidence.FEW: DraftRecord((1.5, 2.0)),
+            DraftEvidence.MANY: DraftRecord((1.8, 2.0)),
+            DraftEvidence.EDITED: DraftRecord((1.5, 2.0)),
+        }
+    )
+
+    def new_answer(self) -> None:
+        """It may be of another kind than those before: what rests is tried again soon."""
+        for record in self.records.values():
+            record.rest = min(record.rest, REST)
+
+
 class PromptLookup:
     """Drafts for one answer. most: tokens of a pass. drafted, accepted: tokens so far."""
 
-    def __init__(self, ids: Sequence[int], costs: DraftCosts, most: int) -> None:
+    def __init__(self, ids: Sequence[int], history: DraftHistory, most: int) -> None:
         """ids: all tokens so far."""
         self.drafted = self.accepted = 0
-        self._costs = costs
+        self._costs, self._records = history.costs, history.records
+        history.new_answer()
         self._sizes = [size for size in SIZES if size < most]
-        self._right = self._tried = 0.0  # tokens of drafts, lately: each that was right, and the first that was not
-        self._rest, self._next_rest = 0, REST
         self._ids: list[int] = []
         self._behind: dict[tuple[int, ...], int] = {}  # where what stands behind such tokens begins, the last time
+        self._goes_on: int | None = None  # where the text goes on from which the last draft was taken
+        self._made_of: tuple[DraftEvidence, int] | None = None  # the last draft, and where it was found
         for token in ids:
             self.add(token)
 
@@ -65,23 +125,52 @@ class PromptLookup:
         if len(self._ids) >= BEHIND:
             self._behind[tuple(self._ids[-BEHIND:])] = len(self._ids)
         self._ids.append(token)
+        if self._goes_on is not None:
+            self._goes_on += 1
 
     def draft(self, room: int) -> list[int]:
         """What may come next; [] where nothing is known, or guessing would not pay. room: most tokens."""
-        at = self._behind.get(tuple(self._ids[-BEHIND:])) if len(self._ids) >= BEHIND else None
         sizes = [size for size in self._sizes if size <= room]
-        if at is None or not sizes:
+        place = self._place()
+        if place is None or not sizes or not self._costs.of(1):
             return []
-        if self._rest:
-            self._rest -= 1
-            if not self._rest:  # another try
-                self._right = self._tried = 0.0
+        evidence, at = place
+        record = self._records[evidence]
+        if record.rest:
+            record.rest -= 1
+            if not record.rest:  # another try
+                record.right = record.tried = 0.0
                 self._costs.hope()
             return []
-        size = max(sizes, key=self._gain)
-        if self._gain(size) < GAINS:
-            self._rest, self._next_rest = self._next_rest, min(MOST_REST, 2 * self._next_rest)
+        size = max(sizes, key=lambda size: self._gain(size, record.share))
+        if self._gain(size, record.share) < GAINS:
+            record.give_up()
             return []
+        self._made_of = place
+        return self._text(at, size)
+
+    def checked(self, drafted: int, accepted: int) -> None:
+        """Of the last draft, of so many tokens, so many were right; they, and the one behind them, were added."""
+        assert self._made_of is not None
+        evidence, at = self._made_of
+        self.drafted += drafted
+        self.accepted += accepted
+        self._records[evidence].checked(drafted, accepted)
+        lost = evidence is DraftEvidence.EDITED and not accepted  # two in a row are no longer one that was replaced
+        self._goes_on = None if lost else at + accepted + 1
+
+    def _place(self) -> tuple[DraftEvidence, int] | None:
+        """Why a draft can be made, and from where in the text."""
+        ids = self._ids
+        at = self._behind.get(tuple(ids[-BEHIND:])) if len(ids) >= BEHIND else None
+        if at is not None:
+            many = at >= MANY and ids[at - MANY : at] == ids[-MANY:]
+            return DraftEvidence.MANY if many else DraftEvidence.FEW, at
+        if self._goes_on is not None and self._goes_on < len(ids):
+            return DraftEvidence.EDITED, self._goes_on
+        return None
+
+    def _text(self, at: int, size: int) -> list[int]:
         found: list[int] = []
         for place in range(at, at + size):  # what repeats itself goes on repeating itself
             token = self._ids[place] if place < len(self._ids) else found[place - len(self._ids)]
@@ -90,18 +179,7 @@ class PromptLookup:
             found.append(token)
         return found
 
-    def checked(self, drafted: int, accepted: int) -> None:
-        """Of a draft of so many tokens so many were right."""
-        self.drafted += drafted
-        self.accepted += accepted
-        self._right = KEPT * self._right + accepted
-        self._tried = KEPT * self._tried + accepted + (accepted < drafted)
-        if accepted == drafted:
-            self._next_rest = REST
-
-    def _gain(self, size: int) -> float:
+    def _gain(self, size: int, share: float) -> float:
         """How many times as fast tokens are expected to come with a draft of so many."""
-        right = (self._right + 1) / (self._tried + 2)
-        tokens = sum(right**n for n in range(size + 1))  # the one that comes in any case, and those that are right
-        passes = self._costs.of(size + 1)
-        return tokens * self._costs.of(1) / passes if passes else 0.0
+        tokens = sum(share**n for n in range(size + 1))  # the one that comes in any case, and those that are right
+        return tokens * self._costs.of(1) / self._costs.of(size + 1)
