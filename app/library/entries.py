@@ -33,7 +33,6 @@ from app.widgets.builders import (
 )
 from app.widgets.menus import make_menu
 from app.widgets.name_editor import NameEditor
-from app.widgets.screen_reader import announce
 from app.widgets.text import plain_entry, plain_tip
 from app.widgets.touch import scroll_by_touch
 from engine import protocol
@@ -173,19 +172,15 @@ class LibraryEntry(QFrame):
         keep: called with another title. After Enter the editor stays until `end_editing`, or says why it was refused.
         """
         if self.editor is None:
-            self.editor = editor = NameEditor(self.title, tr("New name of {title}", title=self.title), self)
+            self.editor = editor = NameEditor(tr("New name of {title}", title=self.title), self.refusal, self)
             editor.entered.connect(partial(self._title_entered, keep))
             editor.left.connect(partial(self._title_left, keep))
             editor.cancelled.connect(self.end_editing)
             self._head.hide()
             self._top.insertWidget(0, editor, 1)
             editor.show()  # the layout would do so later, and what is hidden takes no focus
+            editor.begin(self.title)
         self.editor.setFocus()
-
-    def refuse_title(self, why: str) -> None:
-        """Say why the title cannot be what is written; it is still being edited."""
-        show_text(self.refusal, why)
-        announce(self.refusal, why, urgent=True)
 
     @Slot()
     def end_editing(self) -> None:
@@ -202,7 +197,7 @@ class LibraryEntry(QFrame):
         self.title_left.emit()
 
     def _title_entered(self, keep: Callable[[str], object], written: str) -> None:
-        if written.strip() == self.title:
+        if written == self.title:
             self.end_editing()
         else:
             keep(written)
@@ -211,7 +206,7 @@ class LibraryEntry(QFrame):
         if self.editor is None:
             return  # the focus left it since it is gone
         self.end_editing()
-        if written.strip() not in ("", self.title):
+        if written not in ("", self.title):
             keep(written)
 
     def _button(self, words: str) -> QPushButton:

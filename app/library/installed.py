@@ -104,7 +104,7 @@ class InstalledModels(LibrarySection):
     def _rename(self, entry: LibraryEntry, card: protocol.ModelCard, title: str) -> None:
         def refused(event: protocol.Failed) -> None:
             if entry.editor is not None:
-                entry.refuse_title(sentences(event.sentence, event.action))
+                entry.editor.refuse(sentences(event.sentence, event.action))
             else:  # it was left
                 self._view_model.failed.emit(event)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from app.i18n.translate import tr
 from app.settings.editor import SettingEditor
-from app.settings.name_field import NameField
 from app.storage.records import Style
-from app.widgets.builders import confirm, hbox, make_button, make_combo, scroll_area, vbox
+from app.widgets.builders import confirm, hbox, make_button, make_combo, make_label, scroll_area, vbox
+from app.widgets.name_editor import NameEditor
 from app.widgets.text import plain_tip
 from engine import protocol
 
@@ -45,11 +46,9 @@ class StyleDialog(QDialog):
         self.rename = make(tr("Rename"), self._presets, self._rename, name=tr("Rename preset"))
         self.remove = make(tr("Delete"), self._presets, self._remove, name=tr("Delete preset"))
         hbox((self.names, 1), self.keep, self.rename, self.remove, parent=self._presets, margins=0)
-        self.naming = NameField(tr("Preset name"), self)  # in place of the presets
-        self.naming.named.connect(self._named)
-        self.naming.cancelled.connect(self._end_naming)
+        self._naming = self._make_naming()
         self._named_by = self.keep  # or self.rename: what was pressed
-        top = hbox(QLabel(tr("Preset"), self), (self._presets, 1), (self.naming, 1))
+        top = hbox(QLabel(tr("Preset"), self), (self._presets, 1), (self._naming, 1))
         inside = QWidget(self)
         inside.setObjectName("page")
         self.system = _field(inside, tr("System prompt"), 110)
@@ -77,6 +76,28 @@ class StyleDialog(QDialog):
         self._show(style)
         self._list(next((n for n, s in presets.items() if s == style), ""))
         self.system.setFocus()
+
+    def _make_naming(self) -> QWidget:
+        """What stands in place of the presets while a name is typed."""
+        row = QWidget(self)
+        title = tr("Preset name")
+        self.naming = NameEditor(title, make_label("", self, "restart", wrap=True), row)
+        self.naming.setPlaceholderText(title)
+        self.naming.entered.connect(self._named)
+        self.naming.cancelled.connect(self._end_naming)
+        make = partial(make_button, auto_default=False)
+        save, cancel = (tr("{deed}: {title}", deed=deed, title=title) for deed in (tr("Save"), tr("Cancel")))
+        self.save_name = make(tr("Save"), row, lambda: self._named(self.naming.name), name=save)
+        self.cancel_name = make(tr("Cancel"), row, self._end_naming, name=cancel)
+        hbox((self.naming, 1), self.save_name, self.cancel_name, parent=row, margins=0)
+        return row
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc leaves a name that is being typed first."""
+        if event.key() == Qt.Key.Key_Escape and self._naming.isVisible():
+            self._end_naming()
+        else:
+            super().keyPressEvent(event)
 
     def style_now(self) -> Style:
         """The style in the fields."""
@@ -140,7 +161,7 @@ class StyleDialog(QDialog):
 
     def _show_naming(self, naming: bool) -> None:
         """Show the presets or the name that is typed, which has to be saved or left before the dialog is."""
-        self.naming.setVisible(naming)
+        self._naming.setVisible(naming)
         self.naming.refuse("")
         self._presets.setVisible(not naming)
         for button in self._closing:

@@ -145,7 +145,7 @@ def run_rm(args: argparse.Namespace) -> int:
 
 def run_restore(args: argparse.Namespace) -> int:
     """Bring back the one that was deleted last."""
-    path = trash.restore(args.name, args.as_name)
+    path = library.restore(args.name, args.as_name)
     if args.json:
         print(json.dumps(asdict(library.card(path))))
     else:

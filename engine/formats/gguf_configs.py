@@ -46,6 +46,14 @@ def qwen3_moe(m: Metadata, t: Tensors) -> Config:
     return common(m, t, "qwen3_moe", "moe_intermediate_size") | experts(m, "num_experts") | flags
 
 
+def qwen3_vl_moe(m: Metadata, t: Tensors) -> Config:
+    """The language model of Qwen3-VL: Qwen3-MoE, as of the axes of its rotation text has one.
+
+    What sees is another file (mmproj), which is not read: the model is one of text.
+    """
+    return qwen3_moe(m, t) | {"norm_topk_prob": True}
+
+
 def olmoe(m: Metadata, t: Tensors) -> Config:
     """Not renormalized. Its width is called feed_forward_length."""
     clip = m.number("attention.clamp_kqv") if m.has("attention.clamp_kqv") else None

@@ -67,6 +67,11 @@ class Architecture:
     joined: str = ""
 
 
+def _qwen3(config: Callable[[Metadata, Mapping[str, GgufTensor]], dict[str, Any]]) -> Architecture:
+    """Qwen3-MoE, and the language model of what sees with it."""
+    return Architecture(config=config, layer=_ATTENTION | _BIASES | _QK_NORMS | _router("mlp.gate"))
+
+
 def _next(config: Callable[[Metadata, Mapping[str, GgufTensor]], dict[str, Any]]) -> Architecture:
     """Qwen3-Next and what follows it: gated attention in some layers, Gated DeltaNet in the others."""
     return Architecture(
@@ -236,5 +241,6 @@ ARCHITECTURES: dict[str, Architecture] = {
     ),
     "qwen35moe": _next(configs.qwen35_moe),
     "qwen3next": _next(configs.qwen3_next),
-    "qwen3moe": Architecture(config=configs.qwen3_moe, layer=_ATTENTION | _BIASES | _QK_NORMS | _router("mlp.gate")),
+    "qwen3moe": _qwen3(configs.qwen3_moe),
+    "qwen3vlmoe": _qwen3(configs.qwen3_vl_moe),
 }

@@ -22,6 +22,7 @@ from engine.library.entries import MISSING, ModelCard
 from engine.library.folders import location
 from engine.library.home import BUILTIN, COPY, HOME, checked_name, home
 from engine.library.listing import card, listing
+from engine.library.unique_title import keep_unique
 from engine.store import manifest as manifests
 from engine.store.journal import PARTIAL
 from engine.store.lock import FileLock
@@ -33,8 +34,8 @@ from engine.translatable import Translatable, joined, msg
 
 __all__ = [
     "AUTOMATIC", "HOME", "TOP", "add", "add_arriving", "at_hand", "card", "cards", "delete", "go_on", "home", "listing",
-    "location", "models", "prepare", "rename", "renew_builtin", "source_note", "taken", "tidy", "tier_report",
-    "with_trash",
+    "location", "models", "prepare", "rename", "renew_builtin", "restore", "source_note", "taken", "tidy",
+    "tier_report", "with_trash",
 ]  # fmt: skip
 
 _log = logging.getLogger(__name__)
@@ -145,11 +146,14 @@ def add(
     destination = _place(name or source_name(path))
     try:
         if (path / manifests.NAME).is_file():
-            return _adopted(path, destination, progress)
-        with _logged(destination, top), partial_imports.noted(destination, str(path), top, progress) as report:
-            return import_checkpoint(path, destination, top, progress=report, wait=_low_battery(battery))
+            _adopted(path, destination, progress)
+        else:
+            with _logged(destination, top), partial_imports.noted(destination, str(path), top, progress) as report:
+                import_checkpoint(path, destination, top, progress=report, wait=_low_battery(battery))
     except UnderhillError as error:
         raise with_trash(error, destination.parent) from error
+    keep_unique(destination)
+    return destination
 
 
 def add_arriving(
@@ -165,9 +169,11 @@ def add_arriving(
     try:
         noted = partial_imports.noted(destination, repo, top, progress, arriving=True)
         with _logged(destination, top), noted as report:
-            return import_checkpoint(incoming, destination, top, progress=report, wait=_low_battery(battery))
+            import_checkpoint(incoming, destination, top, progress=report, wait=_low_battery(battery))
     except UnderhillError as error:
         raise with_trash(error, destination.parent) from error
+    keep_unique(destination)
+    return destination
 
 
 @contextmanager
@@ -201,14 +207,13 @@ def _low_battery(battery: int | None) -> Callable[[], Translatable]:
     return lambda: running_low(mark)
 
 
-def _adopted(path: Path, destination: Path, progress: Report | None) -> Path:
-    """A store from elsewhere, copied; or one of the library under another name."""
+def _adopted(path: Path, destination: Path, progress: Report | None) -> None:
+    """Copy a store from elsewhere, or one of the library under another name."""
     load_manifest(path)  # before a byte is copied
     store_copy.copy(path.resolve(), destination, progress or (lambda phrase, done, total: None))
     if destination.name != path.resolve().name:  # two models would be shown as one
         with writing(destination):
             display_name.keep(destination, "")
-    return destination
 
 
 def go_on(name: str, progress: Report | None = None, battery: int | None = None) -> Path:
@@ -297,6 +302,13 @@ def delete(name: str, *, now: bool = False) -> bool:
         trash.put(path)
     remove(path)  # what else there is under this name
     return True
+
+
+def restore(name: str, new_name: str = "") -> Path:
+    """Bring a model back from the trash, as trash.restore does, shown by a name that no other model has meanwhile."""
+    path = trash.restore(name, new_name)
+    keep_unique(path)
+    return path
 
 
 def _not_there(name: str) -> UnderhillError:

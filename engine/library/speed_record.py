@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from engine.filesystem import replace_file
 from engine.hardware.machine import Machine
@@ -140,11 +141,23 @@ def read(store: Path, now: Conditions) -> Seen | None:
 
     Of an expectation that was made with quite another rate, nothing is corrected: the rate may have been what was off.
     """
+    return _seen_in(_kept(store), now)
+
+
+def _kept(store: Path) -> Any:
+    """What the file holds, not yet believed; None where it cannot be read."""
     try:
-        found = read_json(store / FILE)
-        then = Conditions(**found["conditions"])
+        return read_json(store / FILE)
+    except DAMAGED:
+        return None
+
+
+def _seen_in(kept: Any, now: Conditions) -> Seen | None:
+    """As `read`, of what `_kept` returned."""
+    try:
+        then = Conditions(**kept["conditions"])
         alike = not changed(float(then.rate), now.rate)
-        seen = Seen(float(found["misses"]), float(found["correction"]) if alike else 1.0)
+        seen = Seen(float(kept["misses"]), float(kept["correction"]) if alike else 1.0)
         holds = then.like(now)
     except DAMAGED:
         return None
@@ -157,12 +170,13 @@ def measured(store: Path, machine: Machine, model: ModelFacts, plan: Plan, setti
 
     0: it was not, or a graphics card computes, of which this record says nothing.
     """
-    now = conditions(machine, model, plan, dial_of(settings))
-    if plan.mode != "cpu" or read(store, now) is None:
+    if plan.mode != "cpu":
+        return 0.0
+    now, kept = conditions(machine, model, plan, dial_of(settings)), _kept(store)
+    if _seen_in(kept, now) is None:
         return 0.0
     try:
-        found = read_json(store / FILE)
-        speed, then = float(found["speed"]), float(found["conditions"]["rate"])
+        speed, then = float(kept["speed"]), float(kept["conditions"]["rate"])
     except DAMAGED:
         return 0.0
     return speed if 0 < speed <= MOST_SPEED and not changed(then, now.rate) else 0.0

@@ -111,7 +111,7 @@ class LibraryWorker:
             case protocol.RenameModel():
                 return library.card(library.rename(command.name, command.title))
             case protocol.RestoreModel():
-                return library.card(trash.restore(command.name, command.new_name))
+                return library.card(library.restore(command.name, command.new_name))
             case protocol.ListDeleted():
                 return trash.deleted()
             case protocol.AddFolder():

@@ -4458,11 +4458,6 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>Preset name</source>
-            <translation>预设名称</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/style_dialog.py"></location>
             <source>Preset</source>
             <translation>预设</translation>
         </message>
@@ -4490,6 +4485,11 @@
             <location filename="../../app/settings/style_dialog.py"></location>
             <source>Apply</source>
             <translation>应用</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Preset name</source>
+            <translation>预设名称</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>

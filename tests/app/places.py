@@ -286,7 +286,7 @@ def menus(underhill: Application) -> Iterator[tuple[str, QMenu]]:
 
 def _name_preset(dialog: StyleDialog) -> None:
     dialog.keep.click()
-    dialog.naming.save.click()  # without a name
+    dialog.save_name.click()  # without a name
 
 
 def _opened(

@@ -272,7 +272,14 @@ FAMILIES = (
             ),
         ),
     ),
-    Declaration(name="glm", template=("[gMASK]<sop>",), ends=_GLM_ENDS, calls=(_KEYS,), switches=(ON_OFF,)),
+    Declaration(
+        name="glm",
+        template=("[gMASK]<sop>",),
+        silent=("<|begin_of_box|>", "<|end_of_box|>"),  # around the result in answers of GLM-4.5V and 4.6V
+        ends=_GLM_ENDS,
+        calls=(_KEYS,),
+        switches=(ON_OFF,),
+    ),
     Declaration(
         name="lfm2.5",
         template=("keep_past_thinking",),

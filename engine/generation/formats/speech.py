@@ -87,7 +87,7 @@ def speech(tokenizer: Any, template: str, read: TemplateNames, stated: set[int])
     parts = sorted((t for t in tokens if any(t in mark for mark in marks)), key=len, reverse=True)
     signs = {tokens[t][0]: chr(_FIRST + n) for n, t in enumerate(parts)}
     texts = {chr(_FIRST + n): t for n, t in enumerate(parts)}
-    shown = frozenset(chr(_FIRST + n) for n, t in enumerate(parts) if not tokens[t][1])
+    shown = frozenset(chr(_FIRST + n) for n, t in enumerate(parts) if not tokens[t][1] and t not in found.silent)
     ends = stated | {i for t in found.ends if (i := _id(tokenizer, t)) is not None and _ends(found, t, template)}
     ends -= {i for t in found.lasting if (i := _id(tokenizer, t)) is not None}
     history, switch = _history(found, read.fields), _switch(found, read.variables)

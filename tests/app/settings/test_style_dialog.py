@@ -104,8 +104,8 @@ def answer(dialog: StyleDialog, words: str) -> None:
 def name_it(qtbot: QtBot, dialog: StyleDialog, button: QAbstractButton, name: str) -> None:
     """Press a button that asks for a name, type one, and press Enter."""
     button.click()
-    dialog.naming.edit.setText(name)
-    qtbot.keyClick(dialog.naming.edit, Qt.Key.Key_Return)
+    dialog.naming.setText(name)
+    qtbot.keyClick(dialog.naming, Qt.Key.Key_Return)
 
 
 def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(qtbot: QtBot, launch: Launch) -> None:
@@ -120,7 +120,7 @@ def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(qtbot: QtBot, la
     name_it(qtbot, dialog, dialog.keep, "None")
     answer(dialog, "Cancel")
     assert dialog.naming.isVisible()  # for another name
-    dialog.naming.cancel.click()
+    dialog.cancel_name.click()
     dialog.names.setCurrentIndex(dialog.names.findData("None"))
     dialog.names.activated.emit(dialog.names.currentIndex())
     assert dialog.system.toPlainText() == "Be None."
@@ -136,14 +136,14 @@ def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(qtbot: QtBot, la
 def test_a_preset_is_named_in_place(qtbot: QtBot, launch: Launch) -> None:
     dialog = opened(qtbot, launch())
     dialog.keep.click()
-    assert dialog.focusWidget() is dialog.naming.edit
+    assert dialog.focusWidget() is dialog.naming
     assert not dialog.names.isVisible()
     assert not button(dialog, "Apply").isEnabled()
-    qtbot.keyClick(dialog.naming.edit, Qt.Key.Key_Return)
+    qtbot.keyClick(dialog.naming, Qt.Key.Key_Return)
     assert dialog.naming.problem.text() == "Enter a name."
-    qtbot.keyClicks(dialog.naming.edit, "p")
+    qtbot.keyClicks(dialog.naming, "p")
     assert dialog.naming.problem.isHidden()
-    qtbot.keyClick(dialog.naming.edit, Qt.Key.Key_Escape)
+    qtbot.keyClick(dialog.naming, Qt.Key.Key_Escape)
     assert dialog.isVisible()
     assert dialog.names.isVisible()
     assert dialog.focusWidget() is dialog.keep
@@ -166,7 +166,7 @@ def test_presets_are_kept_taken_and_deleted(qtbot: QtBot, launch: Launch, tmp_pa
     dialog.presets["taken"] = Style()
     name_it(qtbot, dialog, dialog.rename, "taken")
     assert dialog.naming.problem.text() == "This name is taken."
-    dialog.naming.cancel.click()
+    dialog.cancel_name.click()
     assert dialog.names.currentText() == "poet"
     name_it(qtbot, dialog, dialog.rename, " bard ")
     assert dialog.names.currentText() == "bard"

@@ -51,6 +51,10 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
         "qwen3_moe",
         {"num_experts": 8, "moe_intermediate_size": 32, "norm_topk_prob": True, "rope_parameters": YARN},
     ),
+    "qwen3vlmoe": (  # what a file holds of it: see test_qwen3_vl
+        "qwen3_moe",
+        {"num_experts": 8, "moe_intermediate_size": 32, "norm_topk_prob": True, "rope_parameters": ROPE},
+    ),
     "olmoe": ("olmoe", {"num_experts": 8}),
     "gpt-oss": (
         "gpt_oss",
@@ -213,6 +217,9 @@ def describe(w: gguf.GGUFWriter, c: dict[str, Any]) -> None:
         w.add_shortconv_l_cache(c["conv_L_cache"])
     else:
         w.add_head_count_kv(1 if deepseek else c["num_key_value_heads"])
+    if w.arch == "qwen3vlmoe":
+        w.add_rope_dimension_sections([3, 3, 2, 0])
+        w.add_num_deepstack_layers(2)
     w.add_layer_norm_rms_eps(c.get("norm_eps") or c["rms_norm_eps"])
     w.add_rope_freq_base(rope.get("rope_theta") or c.get("rope_theta", 10000.0))
     if rope.get("rope_type") == "yarn":

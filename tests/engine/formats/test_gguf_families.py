@@ -11,7 +11,8 @@ import gguf
 import pytest
 import torch
 from gguf import GGMLQuantizationType as Type
-from safetensors.torch import load
+from safetensors.torch import load, save_file
+from transformers import Qwen3VLMoeConfig
 
 from engine.convert.expert_plan import find_experts
 from engine.convert.pieces import read_piece
@@ -25,6 +26,7 @@ from tests.engine.models.families.reference_bailing import logits as bailing_log
 from tests.engine.models.families.test_bailing_moe import checkpoint as bailing_checkpoint
 from tests.engine.models.open_decoder import open_decoder
 from tests.engine.models.parity import hf_model, oracle_logits
+from tests.engine.models.vision.seeing_qwen_vl import SIGHT
 
 IDS = list(range(3, 40))
 
@@ -134,3 +136,24 @@ def test_quantized(architecture: str, tmp_path: Path) -> None:
                 assert torch.equal(read_piece(coarse, mine.matrices[part]), read_piece(wanted, theirs.matrices[part]))
     mine, theirs = logits(opened(tmp_path / "coarse.gguf")[0]), logits(opened(tmp_path / "decoded.gguf")[0])
     assert (mine - theirs).abs().max() <= 1e-5
+
+
+def test_qwen3_vl(tmp_path: Path) -> None:
+    """The language model alone, as llama.cpp leaves it, says of text what transformers' whole model says."""
+    sizes = {**SIZES, **FAMILIES["qwen3vlmoe"][1]}
+    axes = {**sizes["rope_parameters"], "mrope_section": [3, 3, 2], "mrope_interleaved": True}
+    model = hf_model(
+        Qwen3VLMoeConfig(text_config={**sizes, "rope_parameters": axes}, vision_config=SIGHT, tie_word_embeddings=False)
+    )
+    own = {f"model.{name}": value for name, value in model.model.language_model.state_dict().items()}
+    for name in [name for name in own if ".experts." in name]:
+        stack, tensor = name.rsplit(".", 1)[0], own.pop(name)
+        for expert, matrix in enumerate(tensor):  # [2 x moe_intermediate, hidden], or turned
+            parts = matrix.chunk(2) if name.endswith("gate_up_proj") else (matrix,)
+            kinds = ("gate_proj", "up_proj") if len(parts) == 2 else ("down_proj",)
+            own |= {f"{stack}.{expert}.{kind}.weight": part.clone() for kind, part in zip(kinds, parts, strict=True)}
+    save_file({**own, "lm_head.weight": model.lm_head.weight.detach().clone()}, tmp_path / "model.safetensors")
+    write(tmp_path, {**sizes, "model_type": "qwen3_moe"}, tmp_path / "model.gguf", "qwen3vlmoe")
+    (tmp_path / "model.safetensors").unlink()
+    decoder, _ = opened(tmp_path / "model.gguf")
+    assert (logits(decoder) - oracle_logits(model, IDS)).abs().max() <= 1e-5

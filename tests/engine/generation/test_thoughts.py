@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tokenizers import AddedToken, Tokenizer
 
 from engine.generation.chat import ChatFormat
 from engine.generation.formats.declaration import nearest
@@ -122,6 +123,22 @@ def test_a_template_that_knows_no_thoughts_is_not_shown_any(tmp_path: Path) -> N
         prompt = chat.prompt([Message("user", "Hi"), Message("assistant", "<think>\nsecret\n</think>\n\nHello.")])
         assert "secret" not in chat.decode(prompt.ids)
         assert "Hello." in chat.decode(prompt.ids)
+
+
+@pytest.mark.parametrize("special", [False, True])
+def test_the_box_around_a_result_is_not_seen(tmp_path: Path, special: bool) -> None:
+    """GLM-4.5V and 4.6V have both marks in their vocabulary, as tokens that are not special."""
+    of("GLM-4.5-Air", tmp_path)
+    file = tmp_path / "GLM-4.5-Air" / "tokenizer.json"
+    tokenizer = Tokenizer.from_file(str(file))
+    marks = [AddedToken(f"<|{edge}_of_box|>", special=special, normalized=False) for edge in ("begin", "end")]
+    (tokenizer.add_special_tokens if special else tokenizer.add_tokens)(marks)
+    tokenizer.save(str(file))
+    chat = ChatFormat(tmp_path / "GLM-4.5-Air")
+    thought = "<think>\nIt may be <|begin_of_box|>5<|end_of_box|>.\n</think>\n"
+    shown, _ = said(chat, f"{thought}<|begin_of_box|>4<|end_of_box|>\n\nSo <|begin_of_box|>**4**<|end_of_box|>.")
+    assert shown == "<think>\nIt may be 5.\n</think>\n\n4\n\nSo **4**."
+    assert said(chat, "\n<|begin_of_box|>4<|end_of_box|>")[0].strip() == "4"
 
 
 def test_strays_are_absorbed(tmp_path: Path) -> None:

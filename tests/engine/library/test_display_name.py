@@ -13,6 +13,7 @@ from engine.library import display_name, library, lowering, offline_index, reloc
 from engine.store.manifest import Lowering
 from engine.store.reader import Store
 from engine.store.writer import store_lock
+from tests.engine.formats.tiny_checkpoint import write_checkpoint
 
 pytestmark = pytest.mark.long
 
@@ -126,3 +127,37 @@ def test_a_model_with_fewer_bits_keeps_its_name_and_so_does_its_original(put: Pu
     lowering.restore(path)
     assert titles() == {"a": "Small writer"}
     assert library.card(path).expert_bits == ()
+
+
+def test_what_comes_in_is_never_shown_as_another_model_is(put: Put, tmp_path: Path) -> None:
+    path = put("a")
+    library.rename("a", "Writer")
+    shutil.copytree(path, tmp_path / "stick" / "b")
+    library.add(tmp_path / "stick" / "b")
+    shutil.copytree(path, tmp_path / "stick" / "c")
+    library.add(tmp_path / "stick" / "c")
+    assert titles() == {"a": "Writer", "b": "Writer (2)", "c": "Writer (3)"}
+    put("writer (4)")
+    library.add(write_checkpoint(tmp_path / "source", layers=1, experts=2), "WRITER")
+    assert titles()["WRITER"] == "WRITER (5)"
+
+
+def test_what_comes_back_is_not_shown_as_one_that_was_renamed_meanwhile(put: Put) -> None:
+    put("a")
+    put("b")
+    library.rename("a", "Writer")
+    library.delete("a")
+    library.rename("b", "writer")
+    library.restore("a")
+    assert titles() == {"a": "Writer (2)", "b": "writer"}
+    library.delete("a")
+    library.restore("a")
+    assert titles() == {"a": "Writer (2)", "b": "writer"}
+
+
+def test_a_long_name_leaves_room_for_the_number(put: Put, tmp_path: Path) -> None:
+    path = put("a")
+    library.rename("a", "x" * display_name.LONGEST)
+    shutil.copytree(path, tmp_path / "stick" / "b")
+    library.add(tmp_path / "stick" / "b")
+    assert titles()["b"] == "x" * (display_name.LONGEST - 4) + " (2)"

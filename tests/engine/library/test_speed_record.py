@@ -128,6 +128,19 @@ def test_the_speed_measured_is_told_under_the_same_conditions_at_about_the_same_
     assert read(tmp_path, HERE) is not None
 
 
+def test_the_file_is_read_once_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(tmp_path, HERE, speed_record.Seen(0.6, 0.8), 11.0)
+    files: list[Path] = []
+
+    def counted(file: Path) -> object:
+        files.append(file)
+        return json.loads(file.read_text(encoding="utf-8"))
+
+    monkeypatch.setattr(speed_record, "read_json", counted)
+    assert measured(tmp_path, MACHINE, MODEL, PLAN, CHOSEN) == 11.0
+    assert files == [tmp_path / speed_record.FILE]
+
+
 def test_all_in_memory_is_another_matter_than_nearly_all() -> None:
     nearly = Conditions(tier=4, dense="int8", dial="exact", isa="avx2", threads=8, share=0.95, rate=1e9)
     assert not nearly.like(dataclasses.replace(nearly, share=1.0))
