@@ -12,6 +12,7 @@ ENVIRONMENT = r"\\begin\{((?:align|equation|gather|multline)\*?)\}"  # of formul
 _MATH = re.compile(rf"^ {{0,3}}(\$\$|\\\[|{ENVIRONMENT})")
 FOOTNOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:")
 _RULE = re.compile(r"^ {0,3}([-*_])[ \t]*(\1[ \t]*){2,}$")
+_LONE = re.compile(r"^\s*([-=*+]|--|==)\s*$")  # the mark of an item, or of a heading above it
 _OPEN, _CLOSE = "<think>", "</think>"  # around a thought, as the engine writes it; it comes first or not at all
 LONGEST = 12_000  # characters of a block of prose; what is longer is cut at a line or at a space
 
@@ -67,9 +68,15 @@ class Splitter:
             self._line(line.removesuffix("\r"))
 
     def finish(self) -> None:
-        """Close what is open: no more text is coming."""
+        """Close what is open: no more text is coming.
+
+        Where an answer was stopped behind the mark of its next item, that mark is left out: it would make a heading of
+        the line above it.
+        """
         if self._partial:
-            self._line(self._partial)
+            inside = self._fence or self._math_end
+            if inside or not (self._lines and _LONE.match(self._partial)):
+                self._line(self._partial)
             self._partial = ""
         if self._fence or self._lines:
             self._close()

@@ -271,7 +271,9 @@ def menus(underhill: Application) -> Iterator[tuple[str, QMenu]]:
     yield "more", more
     window.header.fill_menu()
     yield "models", window.header.menu
+    window.header.thinking.offer(("off", "low", "medium", "high"), "medium")
     yield "thinking", window.header.thinking.choices
+    window.header.thinking.offer((), "")
     chat = underhill.conversation.chat
     assert chat is not None
     for name, fill in (

@@ -103,3 +103,16 @@ def test_prose_without_end_is_cut() -> None:
 def test_a_long_table_stays_whole() -> None:
     table = "| a | b |\n|---|---|\n" + "\n".join("| some cell | other cell |" for _ in range(1000))
     assert kinds(table) == [("text", table)]
+
+
+@pytest.mark.parametrize("mark", ["-", "   -", "*", "+", "=", "--"])
+def test_the_mark_of_an_item_behind_which_an_answer_was_stopped_makes_no_heading(mark: str) -> None:
+    assert kinds(f"Two things:\n{mark}") == [("text", "Two things:")]
+    assert kinds(f"1. Two things:\n{mark}") == [("item", "1. Two things:")]
+    assert kinds(f"```\na\n{mark}") == [("code", f"a\n{mark}")]
+    assert kinds(f"Two things:\n{mark}\nand more") != kinds("Two things:\nand more")
+    assert kinds(mark) != []
+
+
+def test_an_answer_may_end_with_a_number() -> None:
+    assert "42." in " ".join(text for _, text in kinds("The answer is:\n42."))
