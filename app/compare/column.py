@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QComboBox, QFrame, QTextBrowser, QTextEdit, QWidget
 
@@ -14,15 +16,17 @@ from app.compare.words import Span
 from app.i18n.translate import sentences, tr, tr_engine
 from app.markdown import document as documents
 from app.markdown.split import Block, without_thought
+from app.settings.editor import SettingEditor
 from app.theme.theme import Theme
 from app.transcript import notes
-from app.widgets.builders import FlowLayout, hbox, make_button, make_combo, make_label, show_text, vbox
+from app.widgets.builders import FlowLayout, empty, hbox, make_button, make_combo, make_label, show_text, vbox
 from app.widgets.buttons import ElidedLabel
 from app.widgets.text import plain_tip
 from engine import protocol
 
 DIALS = ("exact", "balanced", "fast")
 _LETTERS = 8
+_UNIT = re.compile(r"\s*[(（].*")  # of a setting, which its control says
 
 
 class AnswerText(QTextBrowser):
@@ -91,22 +95,36 @@ class AnswerText(QTextBrowser):
 
 
 class CompareColumn(QFrame):
-    """used: this answer is wanted for the chat. chosen: another model, quality or preset."""
+    """used: this answer is wanted for the chat. chosen: another model, quality, preset or setting of the engine."""
 
     used = Signal()
     chosen = Signal()
 
-    def __init__(self, theme: Theme, place: str, dial: str, parent: QWidget) -> None:
-        """place: which of the two it is, for screen readers. dial: the quality that is chosen at first."""
+    def __init__(
+        self, theme: Theme, place: str, dial: str, settings: Callable[[str], dict[str, Any]], parent: QWidget
+    ) -> None:
+        """place: which of the two it is, for screen readers. dial: the quality that is chosen at first. settings: of
+        the engine, that a model of this name is opened with.
+        """
         super().__init__(parent)
         self.setObjectName("compared")
         self._answer: ComparedAnswer | None = None
+        self._settings = settings
         names = protocol.settings.ALL["dial"]
         self.model = make_combo(self, tr("{place}: model", place=place))
         choices = [(tr_engine(names.name_of(choice)), choice) for choice in DIALS]
         self.dial = make_combo(self, tr("{place}: quality", place=place), choices, dial)
         self.presets = make_combo(self, tr("{place}: preset", place=place))
-        for combo in (self.model, self.presets):
+        known = [(_UNIT.sub("", tr_engine(s.label)), s.name) for s in protocol.COMPARABLE]
+        self.engine = make_combo(
+            self, tr("{place}: engine setting", place=place), [(tr("Engine settings"), ""), *known]
+        )
+        self.editor: SettingEditor | None = None  # of the setting that is chosen there
+        self._value: Any = None
+        self._editor_place = vbox(margins=0)
+        self.engine.currentIndexChanged.connect(self._edit_setting)
+        self.model.currentIndexChanged.connect(self._rebase)
+        for combo in (self.model, self.presets, self.engine):
             combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
             combo.setMinimumContentsLength(_LETTERS)  # of a long title, where the column is narrow
         for combo in (self.model, self.dial, self.presets):
@@ -123,10 +141,10 @@ class CompareColumn(QFrame):
         self.use = make_button(tr("Use this answer"), self, self.used, name=tr("{place}: use this answer", place=place))
         self.copy = make_button(tr("Copy"), self, self._copy, "quiet", name=tr("{place}: copy", place=place))
         head = FlowLayout(spacing=8)
-        for combo in (self.model, self.dial, self.presets):
+        for combo in (self.model, self.dial, self.presets, self.engine):
             head.addWidget(combo)
         foot = hbox(self.use, self.copy, ..., spacing=4)
-        parts = (head, self.settings, (self.text, 1), self.problem, self.figures, foot)
+        parts = (head, self._editor_place, self.settings, (self.text, 1), self.problem, self.figures, foot)
         vbox(*parts, parent=self, margins=0, spacing=8)
         self.show_answer(None)
 
@@ -140,6 +158,18 @@ class CompareColumn(QFrame):
     def preset(self) -> str:
         """Name of the preset that is chosen; '' for the settings of the chat."""
         return str(self.presets.currentData() or "")
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The setting of the engine that is another here than in force, with its value; empty where none is."""
+        name = str(self.engine.currentData() or "")
+        if not name or is_endpoint(self.side[0]) or self._value == self.in_force(name):
+            return {}
+        return {name: self._value}
+
+    def in_force(self, name: str) -> Any:
+        """What a setting of the engine is for the model that is chosen."""
+        return self._settings(self.side[0]).get(name, protocol.settings.ALL[name].default)
 
     def offer_presets(self, names: Iterable[str]) -> None:
         """Set the presets to choose from, hidden where there is none. The one that is chosen stays."""
@@ -168,8 +198,9 @@ class CompareColumn(QFrame):
         self.model.setEnabled(bool(titles))
 
     def choose(self, model: str, dial: str) -> None:
-        """Choose both, with the settings of the chat. A model that is not there leaves the one that is."""
-        self.presets.setCurrentIndex(0)
+        """Choose both, with the settings of chat and engine. A model that is not there leaves the one that is."""
+        for combo in (self.presets, self.engine):
+            combo.setCurrentIndex(0)
         self.model.setCurrentIndex(max(self.model.findData(model), self.model.currentIndex()))
         self.dial.setCurrentIndex(self.dial.findData(dial))
 
@@ -194,6 +225,47 @@ class CompareColumn(QFrame):
         some = ended and answer is not None and bool(without_thought(answer.text).strip())
         self.use.setVisible(some)
         self.copy.setVisible(some)
+
+    @Slot()
+    def _edit_setting(self) -> None:
+        """Show the control of the setting of the engine that is chosen, with the value that is in force."""
+        empty(self._editor_place)
+        self.editor, name = None, str(self.engine.currentData() or "")
+        if name:
+            setting = protocol.settings.ALL[name]
+            self._value = self.in_force(name)
+            self.editor = editor = SettingEditor(setting, self._value, self, narrow=True)
+            editor.base = self._value
+            editor.set_value(self._value)
+            editor.changed.connect(self._set_value)
+            if setting.needs is not None:
+                other = setting.needs[0]
+                editor.needs(protocol.settings.ALL[other], self.in_force(other))
+            self._editor_place.addWidget(editor)
+            before: QWidget = self.engine  # where Tab comes from, though it was made last
+            for part in editor.findChildren(QWidget):
+                if part.focusPolicy() & Qt.FocusPolicy.TabFocus and part.window() is self.window():
+                    QWidget.setTabOrder(before, part)
+                    before = part
+        self.chosen.emit()
+
+    @Slot()
+    def _rebase(self) -> None:
+        """Have Reset go back to what is in force for another model; a value that was not changed is that."""
+        if (editor := self.editor) is not None:
+            now = self.in_force(editor.setting.name)
+            self._value = now if self._value == editor.base else self._value
+            editor.base = now
+            editor.set_value(self._value)
+
+    @Slot(str, object)
+    def _set_value(self, name: str, value: object) -> None:
+        if name != self.engine.currentData():  # of an editor that is leaving
+            return
+        self._value = value
+        if self.editor is not None:
+            self.editor.show_note("")  # the page says where the model is loaded again
+        self.chosen.emit()
 
     @Slot()
     def _copy(self) -> None:

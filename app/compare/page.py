@@ -69,8 +69,9 @@ class ComparePage(QWidget):
         back = make_button(tr("Back to chat"), self, self.closed.emit, "quiet")
         self.about = make_label("", self, "muted", wrap=True)
         self.columns = (
-            CompareColumn(theme, tr("Left"), "exact", self), CompareColumn(theme, tr("Right"), "fast", self)
-        )  # fmt: skip
+            CompareColumn(theme, tr("Left"), "exact", settings, self),
+            CompareColumn(theme, tr("Right"), "fast", settings, self),
+        )
         for number, column in enumerate(self.columns):
             column.used.connect(lambda number=number: self.used.emit(number))
             column.chosen.connect(self._show)
@@ -152,7 +153,9 @@ class ComparePage(QWidget):
             messages = prompt_messages([*self.before, asked], style.system, images=both)
             sampling = {"seed": seed, **_given(style.sampling)}
             question = protocol.QuestionApart(messages, sampling, style.stop, self._thinking)
-            answers.append(ComparedAnswer(model=model, dial=dial, question=question, style=style))
+            answers.append(
+                ComparedAnswer(model=model, dial=dial, question=question, style=style, changes=column.changes)
+            )
         self.run.start(*answers)
 
     @Slot()
@@ -174,13 +177,16 @@ class ComparePage(QWidget):
     def _show(self) -> None:
         run, (left, right) = self.run, self.columns
         answers = run.answers or (None, None)
-        settings = differing_settings(self._style_of(left), self._style_of(right))
+        names = left.changes | right.changes
+        engine = [{name: c.changes.get(name, c.in_force(name)) for name in names} for c in self.columns]
+        settings = differing_settings(self._style_of(left), self._style_of(right), (engine[0], engine[1]))
         for column, answer, text in zip(self.columns, answers, settings):
             column.show_answer(answer)
             column.show_settings(text)
-            for combo in (column.model, column.dial, column.presets):
+            for combo in (column.model, column.presets):
                 combo.setEnabled(combo.count() > 0 and not run.busy)
-            column.dial.setEnabled(column.dial.isEnabled() and not is_endpoint(column.side[0]))
+            for control in filter(None, (column.dial, column.engine, column.editor)):
+                control.setEnabled(not run.busy and not is_endpoint(column.side[0]))
         some = bool(self.edit.toPlainText().strip()) or bool(self.attachments)
         self.go.setVisible(not run.busy)
         self.go.setEnabled(some and bool(left.side[0]) and (left.side != right.side or any(settings)))
@@ -191,20 +197,23 @@ class ComparePage(QWidget):
             self._clock.start()
 
     def _about(self, *, alike: bool) -> str:
-        """What is going to be done. alike: with the same chat settings on both sides."""
+        """What is going to be done. alike: with the same settings on both sides."""
         (first, dial), (second, other) = (column.side for column in self.columns)
         if not first:
             return tr("No model is available. Add one first.")
         if alike and (first, dial) == (second, other):
             return (
-                tr("Choose another model, quality or preset on one side.")
+                tr("Choose another model, quality, preset or engine setting on one side.")
                 if self._presets
-                else tr("Choose another model or quality on one side.")
+                else tr("Choose another model, quality or engine setting on one side.")
             )
         count = len(self.before)
+        changed = [protocol.settings.ALL[name] for column in self.columns for name in column.changes]
         return sentences(
             tr("The answers are generated one after the other."),
             tr("If memory can't hold both models, the first is unloaded for the second.") if first != second else "",
+            tr("The model is loaded again with the changed setting, and with its own before your next message.")
+            if any(not setting.live for setting in changed) else "",
             plural("The message before it in the chat is included.",
                    "The {count:,} messages before it in the chat are included.", count, count=count) if count else "",
         )  # fmt: skip

@@ -25,8 +25,9 @@ _OVER = (ENDED, STOPPED, FAILED)
 
 @dataclass(kw_only=True)
 class ComparedAnswer:
-    """One side. model: its name. dial: a choice of the setting "dial". question, style: what is asked, and the chat
-    settings that are in it. state: WAITING to FAILED. text: as it grows.
+    """One side. model: its name. dial: a choice of the setting "dial". changes: settings of the engine for this answer
+    alone. question, style: what is asked, and the chat settings that are in it. state: WAITING to FAILED. text: as it
+    grows.
 
     stats: once it has ended, also where it was stopped. failure: why it has none. doing: what the engine does for it
     before its first word. begun: by time.monotonic.
@@ -36,6 +37,7 @@ class ComparedAnswer:
     dial: str
     question: protocol.QuestionApart
     style: Style
+    changes: dict[str, Any] = field(default_factory=dict)
     state: str = WAITING
     text: str = ""
     stats: protocol.Stats | None = None
@@ -125,8 +127,9 @@ class ComparisonRun(QObject):
         answer = self.answers[number]
         answer.state, answer.doing, answer.begun = RUNNING, tr("Starting…"), time.monotonic()
         command = protocol.GenerateApart(
-            self._link.new_id(), answer.question, answer.model, answer.dial, self._settings(answer.model)
-        )
+            self._link.new_id(), answer.question, answer.model, answer.dial, self._settings(answer.model),
+            answer.changes,
+        )  # fmt: skip
         self._command = command.id
         self._link.send(command, partial(self._on_answer, command.id, number))
 
@@ -161,13 +164,16 @@ class ComparisonRun(QObject):
             self.changed.emit()
 
     def _measure(self) -> None:
-        """Of two qualities of one model that read the same: how far the second is from the first, on its answer."""
+        """Of two qualities of one model that read the same, with its own settings: how far the second is from the
+        first, on its answer.
+        """
         if not self.complete or len({answer.model for answer in self.answers}) > 1:
             return
         first, second = self.answers
         assert first.stats is not None
         read_alike = first.question.messages == second.question.messages
-        if first.dial == second.dial or not read_alike or not first.stats.token_ids:
+        set_alike = not first.changes and not second.changes
+        if first.dial == second.dial or not read_alike or not set_alike or not first.stats.token_ids:
             return
         self.measuring = tr("Measuring KL…")
         command = protocol.MeasureDivergence(

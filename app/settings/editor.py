@@ -170,7 +170,8 @@ class SettingEditor(QWidget):
 
     changed = Signal(str, object)
 
-    def __init__(self, setting: Setting, value: Any, parent: QWidget | None = None) -> None:
+    def __init__(self, setting: Setting, value: Any, parent: QWidget | None = None, *, narrow: bool = False) -> None:
+        """narrow: the control is below the label, not beside it."""
         super().__init__(parent)
         self.setting = setting
         self._value = value
@@ -186,7 +187,7 @@ class SettingEditor(QWidget):
         # before the control, as Tab reaches them in the order of making
         self.reset_button = make_button(tr("Reset"), self, self.reset, "quiet", name=name)
         self._cards = setting.name == "dial"
-        below = self._cards or setting.kind in ("shares", "text")  # controls that need the whole width
+        below = narrow or self._cards or setting.kind in ("shares", "text")  # controls that need the whole width
         if below:
             self.learn = self._make_learn_more()
         self.control: QWidget = self._make()
@@ -208,7 +209,7 @@ class SettingEditor(QWidget):
             top.addWidget(self.learn)
         elif not below:
             top.addWidget(self.control)
-        parts = (self.control,) if below else (self.slider,) if self.slider is not None else ()
+        parts = tuple(filter(None, (self.control if below else None, self.slider)))
         help_row = (
             self._help if self._cards else hbox((self._help, 1), (self.learn, 0, Qt.AlignmentFlag.AlignTop), spacing=4)
         )

@@ -31,17 +31,17 @@ def divergence(
     """
     if not prompt or not answer:
         raise UnderhillError(Kind.BAD_REQUEST, msg("There is no answer to compare."), msg("Ask a question first."))
-    first, second = (model.thresholds_under(dial) for dial in dials)
+    first, second = ((model.thresholds_under(dial), model.substitute_under(dial)) for dial in dials)
     if first == second:
         return Divergence(0.0, len(answer), True)
 
-    def turn(thresholds: Thresholds) -> ScoringTurn:
-        return ScoringTurn(lambda: model.under(thresholds), not thresholds.exact)
+    def turn(thresholds: Thresholds, substitute: float) -> ScoringTurn:
+        return ScoringTurn(lambda: model.under(thresholds, substitute), not thresholds.exact)
 
     block = max(LEAST, LOGITS // (4 * model.vocabulary))
     found = Sums()
     with model.measuring(cancelled):
-        blocks = model.context.score_in_turn(prompt, answer, block, (turn(first), turn(second)), cancelled)
+        blocks = model.context.score_in_turn(prompt, answer, block, (turn(*first), turn(*second)), cancelled)
         for ids, (reference, logits) in blocks:
             found = found.plus(compared((0, *ids), reference, logits))
             progress(found.tokens, len(answer))

@@ -7,6 +7,10 @@ from typing import Any
 
 from engine.generation.messages import Message
 from engine.protocol.commands import Command
+from engine.settings import ENGINE
+
+# What may be another for one answer: not the quality, which is said apart, nor what deletes counts where it is off.
+COMPARABLE = tuple(setting for setting in ENGINE if setting.name not in ("dial", "remember_routing"))
 
 
 @dataclass(frozen=True)
@@ -24,13 +28,16 @@ class GenerateApart(Command):
     """Answer a question outside every chat, alone and at a quality of its own. Done.result: Stats.
 
     Events as of Generate. Nothing that was read before is used for it, nothing is learnt of it, and no setting is
-    changed: the quality holds for this answer. model, settings: as of Generate. dial: a choice of the setting "dial".
+    changed: quality and `changes` hold for this answer. model, settings: as of Generate. dial: a choice of the setting
+    "dial". changes: of COMPARABLE, what is another than it is. Where one is not live, the model is loaded again for the
+    answer, and with its own settings before it is used next.
     """
 
     question: QuestionApart
     model: str = ""
     dial: str = "exact"
     settings: dict[str, Any] = field(default_factory=dict)
+    changes: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

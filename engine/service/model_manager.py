@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import Kind, UnderhillError
 from engine.service.model_profile import RunMeter
 from engine.service.open_model import OpenModel
-from engine.translatable import Translatable
+from engine.translatable import Translatable, msg
 
 if TYPE_CHECKING:
     from engine.service.memory_split import MemorySplit, SplitSearch
@@ -108,6 +109,19 @@ class ModelManager:
         if not opened.session.settings["remember_routing"] and self.records.usage.knows(opened.key):
             self.records.forget_use(opened.key)
             self.records.save()
+
+    def delete(self, name: str, in_use: Iterable[Path | None], *, now: bool) -> bool:
+        """As library.delete, of a model that is not at one of the paths `in_use`: it is closed first.
+
+        Raises UnderhillError: BUSY for one that is in use.
+        """
+        from engine.library import library
+
+        path = library.location(name)
+        if path in in_use:
+            raise UnderhillError(Kind.BUSY, msg("{name} is in use.", name=name), msg("Select another model first."))
+        self.release(lambda one: one.session.store.path == path)
+        return library.delete(name, now=now)
 
     def holds(self, opened: OpenModel) -> bool:
         """Whether this one is open still."""

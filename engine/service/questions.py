@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from engine import protocol
+from engine import protocol, settings
 
 if TYPE_CHECKING:
     from engine.session import Session
+
+_log = logging.getLogger(__name__)
 
 
 def with_open_model(cards: tuple[protocol.ModelCard, ...], session: Session | None) -> tuple[protocol.ModelCard, ...]:
@@ -61,3 +64,14 @@ def unavailable_choices() -> dict[str, dict[str, str]]:
     from engine.planning import offload
 
     return {"mode": offload.impossible(graphics.gpus())}
+
+
+def keep_settings(changes: dict[str, Any]) -> dict[str, settings.Value]:
+    """All settings of Underhill as a whole, once these were changed. Raises UnderhillError."""
+    from engine.library import folders, settings_file
+
+    settings.validated(changes, settings.SHARED)
+    _log.info("Settings of Underhill changed: %s", ", ".join(sorted(changes)))  # their values may name folders
+    if "model_folders" in changes:
+        folders.choose(str(changes["model_folders"]))
+    return settings_file.change({name: value for name, value in changes.items() if name != "model_folders"})

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from engine.service import questions, recordings, teams
 from engine.service.answering import Answering
 from engine.service.background_teams import BackgroundTeams
 from engine.service.command_worker import CommandWorker, EngineClosed
-from engine.service.comparing import COMPARING, Comparing
+from engine.service.comparing import COMPARING, Comparing, changes_of
 from engine.service.documents import DocumentThreads, DocumentWorker
 from engine.service.endpoints import Endpoints
 from engine.service.hub_worker import ASKING, HubWorker
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 PULSE = 0.2  # seconds between two snapshots at least, and between two steps of the idle tasks
 _log = logging.getLogger(__name__)
 Asking = protocol.Generate | protocol.GenerateApart | protocol.MeasureDivergence
+Report = Callable[[Translatable, int, int], None]
 
 QUIET = 3.0  # seconds after the last command before the engine does more of its own than to warm up
 
@@ -76,7 +77,7 @@ class Service:
             "library", self._library_worker.do, self._emit, needs=NEEDS, idle=self._library_worker.tidy, pulse=PULSE
         )
         self._answering = Answering(self._model, self._emit, self._ready, self._disk_failed, self._joined)
-        self._comparing = Comparing(self._model, self._emit, self._asked, self._disk_failed)
+        self._comparing = Comparing(self._model, self._emit, self._asked, self._reopened_under, self._disk_failed)
         self._failed: list[Session] = []  # beside the current one, to be closed once nothing is answered
         self._opened = ""  # what the open model was called when it was asked for
         # Settings to open the current model with again before it is used: its disk failed, or another took its memory.
@@ -214,14 +215,7 @@ class Service:
         self._control.close()  # this thread, where it lives: it ends once the Done of Shutdown is out
 
     def _keep(self, changes: dict[str, Any]) -> dict[str, settings.Value]:
-        from engine.library import folders, settings_file
-
-        settings.validated(changes, settings.SHARED)
-        names = ", ".join(sorted(changes))  # without values: those may name folders and proxies
-        _log.info("Settings of Underhill changed: %s", names)
-        if "model_folders" in changes:
-            folders.choose(str(changes["model_folders"]))
-        now = settings_file.change({name: value for name, value in changes.items() if name != "model_folders"})
+        now = questions.keep_settings(changes)
         if "offline" in changes:
             self._tools.look_again()
         if now["offline"]:
@@ -301,6 +295,9 @@ class Service:
             self._reopen = settings.validated({**self._reopen, **changes}, settings.ENGINE)
             return dict(self._reopen)
         session = self._loaded()
+        if self._comparing.own is not None:  # they hold once the answer is there
+            self._comparing.own = settings.validated({**self._comparing.own, **changes}, settings.ENGINE)
+            return dict(self._comparing.own)
         in_force = session.update(changes)
         if (current := self._current) is not None:
             self.models.settings_changed(current)
@@ -321,25 +318,21 @@ class Service:
         self._opened = command.model
         return questions.current_card(session)
 
-    def _open(self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]) -> Session:
+    def _open(self, model: str, chosen: Mapping[str, Any], report: Report) -> Session:
         opened = self._acquired(model, chosen, report)
         session = opened.session
         session.on_notice = lambda notice: self._plan_changed(session, notice)
         self._current, self._reopen = opened, None
         return session
 
-    def _acquired(
-        self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]
-    ) -> OpenModel:
+    def _acquired(self, model: str, chosen: Mapping[str, Any], report: Report) -> OpenModel:
         opened = self.models.acquire(model, chosen, report)
         opened.session.update({s.name: chosen[s.name] for s in settings.ENGINE if s.live})
         self.models.settings_changed(opened)
         return opened
 
     @contextlib.contextmanager
-    def _borrow(
-        self, model: str, chosen: dict[str, Any], report: Callable[[Translatable, int, int], None]
-    ) -> Iterator[Callable[[str], Session]]:
+    def _borrow(self, model: str, chosen: dict[str, Any], report: Report) -> Iterator[Callable[[str], Session]]:
         """Opens a model under these settings, Exact and its other weights held as is asked for, beside the open one or
         for a while in its place; behind it, that is open again as it was.
         """
@@ -364,7 +357,7 @@ class Service:
                 self._open(self._opened, then, report)
 
     @contextlib.contextmanager
-    def _close_for(self, path: Path, report: Callable[[Translatable, int, int], None]) -> Iterator[None]:
+    def _close_for(self, path: Path, report: Report) -> Iterator[None]:
         """While this lasts the model at this path is closed; if it was the open one, it is opened again behind it."""
         open_one = self.session
         settings_then = None if open_one is None or open_one.store.path != path else dict(open_one.settings)
@@ -433,20 +426,22 @@ class Service:
 
     def _disk_failed(self, session: Session) -> None:
         if session is self.session:
-            self._reopen = dict(session.settings)
+            self._reopen = dict(self._comparing.own or session.settings)
         else:
             self._failed.append(session)
 
     def _asked(self, command: Asking, cancelled: Callable[[], bool]) -> OpenModel:
         """The model that a command is for, opened if need be."""
         beside = self._beside(command, cancelled) if command.model else None
+        if beside is None and isinstance(command, COMPARING):  # a page shows what is done for it
+            return self._reopened_if_needed(self._library_worker.reporter(command, cancelled))
         return self._reopened_if_needed() if beside is None else beside
 
     def _beside(self, command: Asking, cancelled: Callable[[], bool]) -> OpenModel | None:
         """The model that a command names, opened without becoming the current one; None where it is that one."""
         if self._is_current(command.model):
             return None
-        chosen = settings.validated(command.settings, settings.ENGINE)
+        chosen = settings.validated({**command.settings, **changes_of(command)}, settings.ENGINE)
         before, self._current = self._current, None  # telemetry pauses, as the pool may close it
         try:
             opened = self.models.acquire(command.model, chosen, self._library_worker.reporter(command, cancelled))
@@ -469,28 +464,36 @@ class Service:
         open_store = self._open_store()
         return model == self._opened or (open_store is not None and library.location(model) == open_store)
 
-    def _reopened_if_needed(self) -> OpenModel:
+    def _reopened_if_needed(self, report: Report = lambda text, done, total: None) -> OpenModel:
         """The current model. Opened again where it was closed for another, or where the disk failed under its last
         answer: a disk that was pulled out and plugged in again is there, and yet no file that was open can be read.
         """
         if (then := self._reopen) is not None:
             failed, self._current = self._current, None
             self.models.release(lambda one: one is failed)
-            session = self._open(self._opened, then, lambda text, done, total: None)
+            session = self._open(self._opened, then, report)
             self._emit(protocol.ModelChanged("", questions.current_card(session)))
         self._loaded()
         assert self._current is not None
         return self._current
 
-    def _delete(self, command: protocol.DeleteModel) -> bool:
-        from engine.library import library
+    @contextlib.contextmanager
+    def _reopened_under(
+        self, command: protocol.Command, cancelled: Callable[[], bool], chosen: Mapping[str, Any]
+    ) -> Iterator[OpenModel]:
+        """The current model, loaded again under these settings; before it is used next, with its own."""
+        from engine.hardware import graphics
+        from engine.planning import offload
 
-        path = library.location(command.name)
-        if path in (self._open_store(), *(session.store.path for session in self._answering.sessions)):
-            raise UnderhillError(
-                Kind.BUSY,
-                msg("{name} is in use.", name=command.name),
-                msg("Select another model first."),
-            )
-        self.models.release(lambda one: one.session.store.path == path)
-        return library.delete(command.name, now=command.now)
+        offload.demand(str(chosen["mode"]), graphics.gpus)  # before anything is closed for it
+        self._reopen, self._current = dict(self._loaded().settings), None
+        lent: list[OpenModel] = []
+        try:
+            lent.append(self._acquired(self._opened, chosen, self._library_worker.reporter(command, cancelled)))
+            yield lent[0]
+        finally:
+            self.models.release(lambda one: one in lent)
+
+    def _delete(self, command: protocol.DeleteModel) -> bool:
+        in_use = (self._open_store(), *(session.store.path for session in self._answering.sessions))
+        return self.models.delete(command.name, in_use, now=command.now)

@@ -199,6 +199,10 @@ class LoadedModel:
         """T1 and T2 that a quality preset has in force here, whichever one is chosen."""
         return self._useful(thresholds_for(self.store.path, {**self.settings, "dial": dial}))
 
+    def substitute_under(self, dial: str) -> float:
+        """What may stand in for missing experts under a quality preset, see ExpertRuntime.set_thresholds."""
+        return 0.0 if self.all_in_memory else substitute_for(self.store.path, {**self.settings, "dial": dial})
+
     def _useful(self, thresholds: Thresholds) -> Thresholds:
         by_hand = self.settings["t1"] is not None or self.settings["t2"] is not None
         return EXACT if self.all_in_memory and not by_hand else thresholds

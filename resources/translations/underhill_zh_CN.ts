@@ -720,6 +720,16 @@
         </message>
         <message>
             <location filename="../../app/compare/column.py"></location>
+            <source>{place}: engine setting</source>
+            <translation>{place}：引擎设置</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/column.py"></location>
+            <source>Engine settings</source>
+            <translation>引擎设置</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/column.py"></location>
             <source>{place}: answer</source>
             <translation>{place}：回答</translation>
         </message>
@@ -790,13 +800,13 @@
         </message>
         <message>
             <location filename="../../app/compare/page.py"></location>
-            <source>Choose another model, quality or preset on one side.</source>
-            <translation>请为其中一侧选择不同的模型、质量或预设。</translation>
+            <source>Choose another model, quality, preset or engine setting on one side.</source>
+            <translation>请为其中一侧选择不同的模型、质量、预设或引擎设置。</translation>
         </message>
         <message>
             <location filename="../../app/compare/page.py"></location>
-            <source>Choose another model or quality on one side.</source>
-            <translation>请为其中一侧选择不同的模型或质量。</translation>
+            <source>Choose another model, quality or engine setting on one side.</source>
+            <translation>请为其中一侧选择不同的模型、质量或引擎设置。</translation>
         </message>
         <message>
             <location filename="../../app/compare/page.py"></location>
@@ -807,6 +817,11 @@
             <location filename="../../app/compare/page.py"></location>
             <source>If memory can't hold both models, the first is unloaded for the second.</source>
             <translation>如果内存装不下两个模型，会先卸载第一个，再加载第二个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/page.py"></location>
+            <source>The model is loaded again with the changed setting, and with its own before your next message.</source>
+            <translation>模型会以更改后的设置重新加载，并在你发送下一条消息前恢复其自身的设置。</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/compare/page.py"></location>
@@ -867,6 +882,11 @@
         </message>
         <message>
             <location filename="../../app/compare/settings_text.py"></location>
+            <source>{name}: {value}</source>
+            <translation>{name}：{value}</translation>
+        </message>
+        <message>
+            <location filename="../../app/compare/settings_text.py"></location>
             <source>System prompt</source>
             <translation>系统提示词</translation>
         </message>
@@ -879,11 +899,6 @@
             <location filename="../../app/compare/settings_text.py"></location>
             <source>Stop sequences</source>
             <translation>停止序列</translation>
-        </message>
-        <message>
-            <location filename="../../app/compare/settings_text.py"></location>
-            <source>{name}: {value}</source>
-            <translation>{name}：{value}</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>

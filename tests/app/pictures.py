@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication, QWidget
 
     from app.application import Application
+    from app.compare.page import ComparePage
     from tests.app.fake_engine import FakeEngine
 
 _LONGEST = 90.0  # seconds until a state must have come
@@ -322,6 +323,7 @@ def _compare(studio: Studio, prefix: str = "") -> None:
         studio.wait()
         studio.take("compare-small")
         window.resize(1280, 820)
+        _under_two_settings(studio, page)
         page.edit.setPlainText("Hello")
         engine.rate = 15.0
         page.ask()
@@ -329,6 +331,21 @@ def _compare(studio: Studio, prefix: str = "") -> None:
         studio.take("compare-streaming")
         page.run.stop()
     window.navigator.show_chat()
+
+
+def _under_two_settings(studio: Studio, page: ComparePage) -> None:
+    """One quality, and a setting of the engine that differs."""
+    right = page.columns[1]
+    right.dial.setCurrentIndex(right.dial.findData("exact"))
+    right.engine.setCurrentIndex(right.engine.findData("cache_fraction"))
+    assert right.editor is not None
+    right.editor.changed.emit("cache_fraction", 0.5)
+    right.editor.set_value(0.5)
+    page.edit.setPlainText(pictured.COMPARED)
+    page.ask()
+    studio.wait(lambda: page.run.complete)
+    studio.take("compare-settings")
+    right.engine.setCurrentIndex(0)
 
 
 def _chinese(studio: Studio) -> None:

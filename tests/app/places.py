@@ -149,6 +149,7 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     page = window.compare.open()
     qtbot.waitUntil(page.columns[1].presets.isVisible)
     page.columns[1].presets.setCurrentIndex(1)
+    page.columns[0].engine.setCurrentIndex(1)
     page.edit.setPlainText("Who are you?")
     page.ask()
     qtbot.waitUntil(lambda: page.run.divergence is not None)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -16,7 +17,7 @@ from app.compare.page import ComparePage
 from app.storage.records import Style
 from engine import protocol, resources
 from tests.app.acts import Launch, ask, button, contents
-from tests.app.conftest import engine_of
+from tests.app.conftest import close, engine_of
 from tests.app.fake_cards import BUILTIN, LARGE
 
 SAID = {"exact": "The **old** cat sat on the mat.", "fast": "The cat sat on a mat."}
@@ -90,7 +91,7 @@ def test_one_question_with_two_presets(qtbot: QtBot, launch: Launch) -> None:
     right.choose("builtin", "exact")
     page.edit.setPlainText("Who are you?")
     assert not page.go.isEnabled()
-    assert page.about.text() == "Choose another model, quality or preset on one side."
+    assert page.about.text() == "Choose another model, quality, preset or engine setting on one side."
     assert not right.settings.isVisible()
     right.presets.setCurrentIndex(right.presets.findData("Brief"))
     assert left.settings.text() == "System prompt: None  ·  Temperature: 0.7  ·  Stop sequences: None"
@@ -137,6 +138,87 @@ def test_two_qualities_with_two_system_prompts_have_no_divergence(qtbot: QtBot, 
     assert page.run.complete
     assert sent(underhill, protocol.MeasureDivergence) == []
     assert page.result.text() == "Words that differ are underlined."
+
+
+def set_engine(column: columns.CompareColumn, name: str, value: str) -> None:
+    """Choose a setting of the engine above a column, and a value of it."""
+    column.engine.setCurrentIndex(column.engine.findData(name))
+    assert column.editor is not None
+    control = column.editor.control
+    if isinstance(control, QComboBox):
+        control.setCurrentIndex(control.findData(value))
+    else:
+        assert isinstance(control, QLineEdit)
+        control.setText(value)
+        control.editingFinished.emit()
+
+
+def test_one_question_under_two_settings_of_the_engine(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(apart=SAID)
+    page = opened(qtbot, underhill)
+    left, right = page.columns
+    right.choose("builtin", "exact")
+    page.edit.setPlainText("Hello")
+    right.engine.setCurrentIndex(right.engine.findData("cache_fraction"))
+    assert not page.go.isEnabled()  # it is as it is
+    set_engine(right, "cache_fraction", "0.5")
+    assert page.go.isEnabled()
+    assert left.settings.text() == "Experts kept in memory: Automatic"
+    assert right.settings.text() == "Experts kept in memory: 0.5"
+    assert "loaded again" not in page.about.text()
+    set_engine(left, "activations", "exact")
+    assert left.settings.text() == "Activations: Exact  ·  Experts kept in memory: Automatic"
+    assert right.settings.text() == "Activations: Auto  ·  Experts kept in memory: 0.5"
+    assert left.editor is not None
+    assert not left.editor.note.isVisible()
+    assert "The model is loaded again with the changed setting" in page.about.text()
+    compared(qtbot, page, "Hello")
+    first, second = (c for c in engine_of(underhill).received if isinstance(c, protocol.GenerateApart))
+    assert (first.changes, second.changes) == ({"activations": "exact"}, {"cache_fraction": 0.5})
+    assert first.settings == second.settings
+    assert sent(underhill, protocol.UpdateSettings) == sent(underhill, protocol.MeasureDivergence) == []
+    underhill.window.navigator.show_chat()
+    assert [column.changes for column in opened(qtbot, underhill).columns] == [{}, {}]
+
+
+def test_tab_goes_from_the_choice_of_a_setting_to_its_value_and_on_to_the_answer(qtbot: QtBot, launch: Launch) -> None:
+    page = opened(qtbot, launch())
+    left = page.columns[0]
+    set_engine(left, "kv_cache", "int8")
+    assert left.editor is not None
+    qtbot.waitUntil(left.editor.isVisible)
+    order, widget = [], left.engine.nextInFocusChain()
+    while widget is not left.text:
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible():
+            order.append(widget)
+        widget = widget.nextInFocusChain()
+    assert order == [left.editor.reset_button, left.editor.learn, left.editor.control]
+
+
+def test_two_qualities_under_another_setting_have_no_divergence(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(apart=SAID)
+    page = opened(qtbot, underhill)
+    for column in page.columns:
+        set_engine(column, "cache_fraction", "0.5")
+    compared(qtbot, page)
+    assert page.run.complete
+    assert sent(underhill, protocol.MeasureDivergence) == []
+
+
+def test_a_window_that_is_closed_meanwhile_opens_with_its_own_settings(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(rate=20.0)
+    page = opened(qtbot, underhill)
+    set_engine(page.columns[0], "kv_cache", "int8")
+    qtbot.keyClicks(page.edit, "Tell me")
+    page.ask()
+    qtbot.waitUntil(lambda: len(page.columns[0].text.toPlainText()) > 10)
+    close(underhill)
+    again = launch()
+    qtbot.waitUntil(lambda: again.models.state == "ready")
+    (loaded,) = sent(again, protocol.LoadModel)
+    assert isinstance(loaded, protocol.LoadModel)
+    assert "kv_cache" not in loaded.settings
+    assert again.window.preferences.of("builtin", "kv_cache") == "auto"
 
 
 def test_nothing_is_kept_but_the_answer_that_is_chosen(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
@@ -254,7 +336,7 @@ def test_where_nothing_can_differ_it_says_so(qtbot: QtBot, launch: Launch) -> No
     assert "Both answers are the same." in page.result.text()
     page.columns[1].choose("builtin", "exact")
     assert not page.go.isEnabled()
-    assert page.about.text() == "Choose another model or quality on one side."
+    assert page.about.text() == "Choose another model, quality or engine setting on one side."
 
 
 def test_kl_that_cannot_be_measured_says_why(qtbot: QtBot, launch: Launch) -> None:

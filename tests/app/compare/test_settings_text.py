@@ -18,3 +18,11 @@ def test_only_what_differs_is_said() -> None:
 def test_a_setting_that_is_not_there_is_its_default() -> None:
     assert differing_settings(Style(), Style(sampling={"temperature": 0.7, "max_tokens": 1024})) == ("", "")
     assert differing_settings(Style(), Style(sampling={"min_p": 0.05})) == ("Min P: 0", "Min P: 0.05")
+
+
+def test_settings_of_the_engine_come_first() -> None:
+    engine = ({"cache_fraction": None, "kv_cache": "int8"}, {"cache_fraction": 0.5, "kv_cache": "int8"})
+    assert differing_settings(Style("Rhyme."), Style(), engine) == (
+        "Experts kept in memory: Automatic  ·  System prompt: Rhyme.",
+        "Experts kept in memory: 0.5  ·  System prompt: None",
+    )
