@@ -132,7 +132,7 @@ def test_a_state_without_words_lays_nothing_out(
     view.add(STREAMING)
     view.extend(2, "Well, ", "1 token")
     seen(view)
-    monkeypatch.setattr(view, "_arrange", lambda: pytest.fail("laid out"))
+    monkeypatch.setattr(view, "_grown", lambda index: pytest.fail("laid out"))
     for number in range(3):
         heights.clear()
         view.extend(2, "", f"Reading… {number} s")
