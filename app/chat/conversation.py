@@ -29,7 +29,7 @@ class Conversation(ChatVersions):
     """The open chat: sends, stops, regenerates, edits and stores messages. No method waits; signals report what
     changed."""
 
-    added = Signal(object)  # message
+    added = Signal(object)  # tuple of messages: an answer that begins, and before it the question where that is new
     replaced = Signal(object)  # message: an answer that had ended goes on
     text_added = Signal(object, str, str)  # message id, more text, status line
     finished = Signal(object)  # message
@@ -222,12 +222,11 @@ class Conversation(ChatVersions):
             model=self.choice.title(model), version=versions, versions=versions, stats=self.choice.begun(model, before),
         )  # fmt: skip
         if shown:
-            if question is not None and self.messages == before[:-1]:
-                self.added.emit(question)
-            elif self.messages != before:
+            asked = question is not None and self.messages == before[:-1]
+            if not asked and self.messages != before:
                 self.opened.emit(self.chat, before)
             self.messages = [*before, reply]
-            self.added.emit(reply)
+            self.added.emit((before[-1], reply) if asked else (reply,))
         fresh = (question, reply) if question is not None else (reply,)
         answer = RunningAnswer(
             message=reply, question=question, turns=before, style=style, queue=queue or (), waited=queue is not None,

@@ -186,6 +186,11 @@ class Header(QFrame):
         here = m.endpoint_card is None and m.state == backend.READY
         card = m.card_of(m.to_load) if m.to_load else m.card if here else None
         self.thinking.offer(*((card.thinking, card.plain_thinking) if card is not None else ((), "")))
+        self._refresh_state()
+
+    def _refresh_state(self) -> None:
+        """Show what goes on: the loading of a model, or whether an answer is being written."""
+        m = self._models
         progress = m.progress if m.state == backend.LOADING else m.importing
         self.bar.setVisible(progress is not None)
         self.cancel.setVisible(progress is not None)
@@ -244,7 +249,7 @@ class Header(QFrame):
         """Show whether an answer is being written, in whichever chat."""
         if answering is not self._answering:
             self._answering = answering
-            self.refresh()
+            self._refresh_state()  # the rest is as it was, and would be laid out again
 
     def show_offline(self, offline: bool, by_environment: bool) -> None:
         """Show whether Underhill stays off the network, and what says so."""

@@ -105,9 +105,9 @@ class ChatController(QObject):
         self._navigator.run_waiting(chat_id)
 
     @Slot(object)
-    def _added(self, message: StoredMessage) -> None:
+    def _added(self, messages: tuple[StoredMessage, ...]) -> None:
         self._shell.pages.setCurrentWidget(self._shell.transcript)
-        self._shell.transcript.add(message)
+        self._shell.transcript.add(*messages)
         self._navigator.position_timer.start()
         self._state.keep_open(self._conversation.chat_id)
 

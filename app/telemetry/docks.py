@@ -26,6 +26,7 @@ from engine import protocol
 
 _WIDE = 330  # pixels, until the user drags the border
 _TURN = 1.5  # pulses after a snapshot, while an answer streams, until all are painted that wait for their turn
+_APART = 40  # milliseconds between the painting of a panel and that of text that came with it, or of another panel
 _PLACED_AFTER = 60  # milliseconds until what has appeared in a panel has its place there
 _FRAMED_AFTER = 50  # milliseconds until a dock that floats has a frame
 _ASIDE = QPoint(-48, 48)  # pixels from its place in the window to where a dock floats
@@ -39,8 +40,8 @@ _SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidge
 class TelemetryDocks(QObject):
     """Takes telemetry always; asks for details, and paints, only what can be seen.
 
-    While an answer streams each snapshot has one of them painted, so that none of the window's turns paints all, and
-    none is painted apart from the text that came with it.
+    Each snapshot has one of them painted, a little later than the text that came with it, so that none of the window's
+    turns paints all.
 
     watch_changed: protocol.Look, what telemetry is to hold from now on. closed: the user closed the last of them.
     """
@@ -64,6 +65,7 @@ class TelemetryDocks(QObject):
         self._behind: list[QWidget] = []  # those that do not show the last snapshot, the next to be painted first
         self._intervals = INTERVALS[0]
         self.turn = make_timer(self, round(1000 * _TURN * self._intervals.telemetry), self._paint_next)
+        self._apart = make_timer(self, _APART, self._paint_next)
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._seen_again)
         self.figures, self.experts = FiguresPanel(theme), ExpertsPanel(theme)
@@ -161,15 +163,13 @@ class TelemetryDocks(QObject):
 
     @Slot(object)
     def take(self, telemetry: protocol.Telemetry) -> None:
-        """Add a snapshot to the history and paint it, or a panel of it while an answer streams."""
+        """Add a snapshot to the history; a panel of it is painted soon, and the other with the next one or after it."""
         self.history.add(telemetry, round(self._intervals.telemetry / STEP))
         self.telemetry_received.emit(telemetry)
-        if self.turn.isActive() and telemetry.generating:
-            changed = (self.figures, self.experts) if telemetry.activations else (self.figures,)
-            self._behind += [panel for panel in changed if panel not in self._behind]
-            self._paint_next()
-        else:
-            self.repaint()
+        streams = self.turn.isActive() and telemetry.generating  # otherwise it is the first of an answer, or the last
+        changed = (self.figures,) if streams and not telemetry.activations else (self.figures, self.experts)
+        self._behind += [panel for panel in changed if panel not in self._behind]
+        self._apart.start()
         if telemetry.generating:
             self.turn.start()
         else:
@@ -182,7 +182,8 @@ class TelemetryDocks(QObject):
                 self.painted += 1
                 break
         if self._behind:
-            self.turn.start()
+            last = self.history.last
+            (self.turn if last is not None and last.generating else self._apart).start()
 
     @Slot()
     def forget(self) -> None:

@@ -44,21 +44,24 @@ class FrameThrottle(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.intervals = INTERVALS[0]
-        self._began: tuple[float, float] | None = None  # by the clock, and by this thread's own
+        self._last: tuple[float, float] | None = None  # by the clock, and by this thread's own
+        self._seconds = self._own = 0.0  # of answers since it was judged last: a short one is over before that
 
     @Slot(object)
     def take(self, telemetry: protocol.Telemetry) -> None:
         """Measure on each snapshot while an answer streams."""
         if not telemetry.generating:
-            self._began = None
+            self._last = None
             return
-        now = time.perf_counter(), time.thread_time()
-        if self._began is None:
-            self._began = now
-        elif now[0] - self._began[0] >= WINDOW_SECONDS:
-            seconds, own = (end - begin for end, begin in zip(now, self._began))
-            self._began = now
-            self.judge(own / seconds / max(1, QThread.idealThreadCount()))
+        last, self._last = self._last, (time.perf_counter(), time.thread_time())
+        if last is None:
+            return
+        self._seconds += self._last[0] - last[0]
+        self._own += self._last[1] - last[1]
+        if self._seconds >= WINDOW_SECONDS:
+            share = self._own / self._seconds / max(1, QThread.idealThreadCount())
+            self._seconds = self._own = 0.0
+            self.judge(share)
 
     def judge(self, share: float) -> None:
         """Choose the intervals again, where the current ones took this share of all cores."""

@@ -22,6 +22,11 @@ def _source(name: str) -> str:
 
 def pixmap(name: str, colour: str, size: int, scale: float = 1.0) -> QPixmap:
     """The icon `name` as a square of size x size logical pixels at the device pixel ratio `scale`."""
+    return QPixmap(_drawn(name, colour, size, scale))  # the pixels are shared, and whoever changes them has others
+
+
+@lru_cache(maxsize=256)  # some are asked for in every painting
+def _drawn(name: str, colour: str, size: int, scale: float) -> QPixmap:
     renderer = QSvgRenderer(QByteArray(_source(name).replace("currentColor", colour).encode()))
     side = round(size * scale)
     made = QPixmap(QSize(side, side))

@@ -180,7 +180,10 @@ class Layout:
             wanted = limit if follow else min(limit, max(0.0, y + self._anchor_top(anchor) - before))
             if abs(wanted - y) < 0.5:
                 break
+            laid_out = follow and abs(wanted - y) <= _AHEAD
             y = wanted
+            if laid_out:
+                break
         self.documents.trim()
         return y
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from app.i18n.translate import tr
@@ -15,6 +15,7 @@ from app.storage.records import ScrollPosition, StoredMessage
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.transcript.blocks import DocumentBuilder
+from app.transcript.focus_marker import FocusMarker
 from app.transcript.item import MessageItem, foot_height
 from app.transcript.layout import BUTTON, Layout, button_column, left_in, width_in
 from app.transcript.paint import PaintCache, foot_rect, paint_message
@@ -23,8 +24,6 @@ from app.widgets.builders import hbox, make_label
 from app.widgets.buttons import IconButton
 from app.widgets.touch import scroll_by_touch
 
-_MARKER_WIDTH = 3  # pixels
-_MARKER_GAP = 13  # pixels between the marker and the text
 READ_ALOUD = "Ctrl+Shift+L"
 _BELOW = 12  # pixels between the button to the end and the foot of the page
 
@@ -85,12 +84,15 @@ class TranscriptPage(QAbstractScrollArea):
             self.layout_.reflow(column)
             self.arrange()
 
-    def add(self, message: StoredMessage) -> None:
-        """Append a message and scroll to it."""
+    def add(self, *messages: StoredMessage) -> None:
+        """Append messages, and scroll to them; above them only the foot that had the buttons is painted again."""
         self._follow = True
-        self.layout_.insert(self._item(message, len(self.items)))
+        left = self.current
+        before = self._foot_of(left)
+        for message in messages:
+            self.layout_.insert(self._item(message, len(self.items)))
         self.current = len(self.items) - 1
-        self.arrange()
+        self._arrange_as_before(left, before)
 
     def extend(self, message_id: int, text: str, status: str) -> None:
         """Append text to an answer that streams. status: the line below it."""
@@ -100,7 +102,11 @@ class TranscriptPage(QAbstractScrollArea):
             item.status = status
             if text:
                 item.extend(text)
-            self._grown(index)
+                self._grown(index)
+            elif self._tells_time(index):
+                self.renew()
+            else:
+                self._repaint_below(self._foot_of(index), 0.0)
 
     def finish(self, message: StoredMessage) -> None:
         """Replace a streaming answer by the message as it is in the end."""
@@ -120,11 +126,24 @@ class TranscriptPage(QAbstractScrollArea):
 
     def mark_start(self, message_id: int) -> None:
         """Mark the message from which on the model reads; 0: it reads everything."""
-        for item in list(self.items):
-            marked = bool(item.message.stats.get("read_from_here"))
-            if marked != (item.message.id == message_id):
-                stats = {k: v for k, v in item.message.stats.items() if k != "read_from_here"}
-                self.replace(replace(item.message, stats=stats if marked else {**stats, "read_from_here": True}))
+        items = self.items
+        changed = [n for n, item in enumerate(items) if _reads_from(item) != (item.message.id == message_id)]
+        if not changed:
+            return
+        seen = self.origin(changed[-1]).y() + items[changed[-1]].height > 0
+        last = len(items) - 1
+        before = self._foot_of(last)
+        for index in changed:
+            message = items[index].message
+            stats = {k: v for k, v in message.stats.items() if k != "read_from_here"}
+            marked = {"read_from_here": True} if message.id == message_id else {}
+            items[index].message = replace(message, stats={**stats, **marked})
+            items[index].moved()
+            self.layout_.touch(index)
+        if seen:
+            self.arrange()
+        else:
+            self._arrange_as_before(last, before, float(self.viewport().height()))
 
     def remove(self, message_id: int) -> None:
         """Remove a message."""
@@ -223,21 +242,48 @@ class TranscriptPage(QAbstractScrollArea):
         self.layout_.touch(index)
         self._arrange()
         end = self._end_of(index, blocks)
-        timed = bool(item.views and item.views[0].is_fold and self._end_of(index, 1) > 0)  # its line tells the time
         fresh = (
             max(end, self.origin(index).y() + item.views[blocks].top + unchanged) if item.views and unchanged else end
         )
-        if item.views is None or timed or not self._painted.grown(before - end, fresh):
+        if item.views is None or self._tells_time(index):
             self.renew()
         else:
+            self._repaint_below(fresh, before - end)
+
+    def _tells_time(self, index: int) -> bool:
+        """Whether the line that its thought is folded under is in sight, which tells for how long it was thought."""
+        views = self.items[index].views
+        return bool(views and views[0].is_fold and self._end_of(index, 1) > 0)
+
+    def _repaint_below(self, y: float, moved: float) -> None:
+        """Schedule a repaint of what is below y in the viewport, and move up what is above it by so many pixels."""
+        if self._painted.grown(moved, y):
             size = self.viewport().size()
-            self.viewport().update(QRect(QPoint(0, 0), size) if before != end else self._painted.stale(size))
+            self.viewport().update(QRect(QPoint(0, 0), size) if moved else self._painted.stale(size))
+        else:
+            self.renew()
+
+    def _arrange_as_before(self, index: int, before: float, fresh: float | None = None) -> None:
+        """Arrange the page, on which nothing in sight above the foot of this message has changed but its place.
+
+        before: y of that foot until now. fresh: y of what has to be painted; None: from that foot on.
+        """
+        self._arrange()
+        after = self._foot_of(index)
+        if before > self.viewport().height():  # heights above it may have been estimates
+            self.renew()
+        else:
+            self._repaint_below(after if fresh is None else fresh, before - after)
 
     def _end_of(self, index: int, blocks: int) -> float:
         """Where the first so many blocks of a message end, in the viewport."""
         item = self.items[index]
         last = item.views[blocks - 1] if item.views and blocks else None
         return self.origin(index).y() + (last.top + last.height if last is not None else 0.0)
+
+    def _foot_of(self, index: int) -> float:
+        """Where the line at the foot of a message begins, in the viewport; 0 where there is no such message."""
+        return self.origin(index).y() + self.items[index].foot if 0 <= index < len(self.items) else 0.0
 
     def place_controls(self) -> None:
         """Put the buttons and the focus marker where the current message is."""
@@ -296,6 +342,11 @@ class TranscriptPage(QAbstractScrollArea):
     def _formulas_ready(self) -> None:
         self.layout_.documents.drop_waiting()
         self.arrange()
+
+
+def _reads_from(item: MessageItem) -> bool:
+    """Whether the model is said to read from this message on."""
+    return bool(item.message.stats.get("read_from_here"))
 
 
 def _items(messages: list[StoredMessage]) -> list[MessageItem]:
@@ -402,45 +453,6 @@ class MessageActions(QFrame):
     def show_copied(self, done: bool) -> None:
         """Show a tick instead of the copy icon, or the icon again."""
         self._copy.set_icon("check" if done else "copy")
-
-
-class FocusMarker(QFrame):
-    """Line beside the current message while the keyboard is in the conversation: it is what the keys are about.
-
-    Hidden for those who click: they see the message's buttons under the pointer.
-    """
-
-    def __init__(self, view: QAbstractScrollArea) -> None:
-        super().__init__(view.viewport())
-        self._keys = False  # the keyboard came by keys, or they were used since
-        self._place = QRect()
-        self.setObjectName("mark")
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.hide()
-        view.installEventFilter(self)
-
-    def place(self, left: float, top: float, height: float) -> None:
-        """Place it beside a text that begins there; height 0: there is none."""
-        self._place = QRect(round(left) - _MARKER_GAP, round(top), _MARKER_WIDTH, round(height))
-        self._show()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.FocusIn:
-            assert isinstance(event, QFocusEvent)
-            self._keys = event.reason() != Qt.FocusReason.MouseFocusReason
-        elif event.type() == QEvent.Type.KeyPress:
-            self._keys = True
-        elif event.type() == QEvent.Type.FocusOut:
-            assert isinstance(event, QFocusEvent)
-            self._keys &= event.reason() == Qt.FocusReason.PopupFocusReason  # its menu is about it
-        else:
-            return False
-        self._show()
-        return False
-
-    def _show(self) -> None:
-        self.setGeometry(self._place)
-        self.setVisible(self._keys and self._place.height() > 0)
 
 
 class ScrollToEndButton(IconButton):

@@ -37,14 +37,15 @@ _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 
 class PaintCache:
-    """Pixmap of the viewport as painted last: while an answer grows, what is above its end is moved, not repainted.
+    """Pixmap of the viewport as painted last: while the page grows, what is above its end is moved, not repainted.
 
-    `drop` it whenever more changes than the end of an answer.
+    `drop` it whenever more changes than the end of the page.
     """
 
     def __init__(self) -> None:
         self._pixmap: QPixmap | None = None
         self._stale_from = 0  # pixels from the top; what is below has to be painted
+        self._moved = 0  # pixels that the rest is to be moved up before
 
     def drop(self) -> None:
         """Drop the pixmap: all is painted again."""
@@ -60,7 +61,8 @@ class PaintCache:
             self._pixmap = None
             return False
         if by:
-            pixmap.scroll(0, -round(by * ratio), pixmap.rect())
+            self._moved += int(by)
+            self._stale_from = min(self._stale_from, int(pixmap.deviceIndependentSize().height()))  # below: bared
         self._stale_from = min(max(0, self._stale_from - int(by)), max(0, math.floor(end)))
         return True
 
@@ -77,7 +79,10 @@ class PaintCache:
         if self._pixmap is None or self._pixmap.size() != pixels or self._pixmap.devicePixelRatio() != ratio:
             self._pixmap = QPixmap(pixels)
             self._pixmap.setDevicePixelRatio(ratio)
-            self._stale_from = 0
+            self._stale_from = self._moved = 0
+        if self._moved:
+            self._pixmap.scroll(0, -round(self._moved * ratio), self._pixmap.rect())
+            self._moved = 0
         area = self.stale(size)
         if not area.isEmpty():
             painter = QPainter(self._pixmap)
@@ -101,9 +106,10 @@ def paint_message(
     """
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
     at = item.steps_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
-    for note in reversed(item.notices_above()):
-        at -= notice_box(note, column).height
-        _note(painter, note, at, column, palette, right=item.is_user)
+    if at > clip.top():
+        for note in reversed(item.notices_above()):
+            at -= notice_box(note, column).height
+            _note(painter, note, at, column, palette, right=item.is_user)
     for image, rect in item.thumbnails(column):
         if rect.intersects(clip):
             paint_image(painter, rect, image, palette, RADIUS)
@@ -115,6 +121,12 @@ def paint_message(
     for index, view in item.between(clip.top(), clip.bottom()):
         _block(painter, item, view, width, clip, palette, selection=selection, message=number, block=index)
     painter.translate(-left, 0)
+    if item.foot + foot_height() > clip.top() and item.tools_top() < clip.bottom():
+        _end(painter, item, column, palette, buttons)
+
+
+def _end(painter: QPainter, item: MessageItem, column: float, palette: Palette, buttons: float) -> None:
+    """Paint the notices below a message and the line at its foot."""
     foot = item.foot
     for note in reversed(notes.after(item.message)):
         foot -= notice_box(note, column).height

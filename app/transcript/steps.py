@@ -245,11 +245,12 @@ class AnswerPanels(QObject):
 
     def place(self) -> None:
         """Make panels for what has come into sight, and move all to where the page has scrolled to."""
-        there = {id(item): number for number, item in enumerate(self._page.items)}
-        for key in [key for key in self._shown if key not in there]:
-            _, panel = self._shown.pop(key)
-            panel.hide()
-            panel.deleteLater()
+        if self._shown:
+            there = {id(item) for item in self._page.items}
+            for key in [key for key in self._shown if key not in there]:
+                _, panel = self._shown.pop(key)
+                panel.hide()
+                panel.deleteLater()
         page, high = self._page, self._page.viewport().height()
         index = page.layout_.at(float(page.verticalScrollBar().value()))
         while 0 <= index < len(page.items) and page.origin(index).y() < high:
@@ -261,8 +262,11 @@ class AnswerPanels(QObject):
                 self._shown[id(item)] = item, self.made(item)
                 self._later.start()
             index += 1
+        if not self._shown:
+            return
+        numbers = {id(item): number for number, item in enumerate(page.items)}
         for key, (item, panel) in self._shown.items():
-            origin = page.origin(there[key])
+            origin = page.origin(numbers[key])
             top = round(origin.y() + self.top(item))
             panel.move(round(origin.x()), top)
             panel.setVisible(-panel.height() < top < high and self.height(item) > 0)

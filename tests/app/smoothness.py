@@ -163,7 +163,7 @@ def _fill(underhill: object, turns: int) -> None:
         message = StoredMessage(
             id=new_id(), chat_id=0, parent_id=None, role=role, content=LONG_ANSWER if number % 2 else QUESTION
         )
-        conversation.added.emit(message)
+        conversation.added.emit((message,))
 
 
 def _settle(application: QApplication) -> None:

@@ -58,7 +58,7 @@ def test_settings_and_panels_work_in_the_middle_of_an_answer(qtbot: QtBot, under
     qtbot.waitUntil(lambda: underhill.models.state in ("ready", "failed"), timeout=120_000)
     conversation.send("Hello!")
     qtbot.waitUntil(lambda: not conversation.working)
-    qtbot.waitUntil(lambda: window.live.history.maps is not None)  # a heatmap of nothing cannot be clicked
+    qtbot.waitUntil(lambda: window.live.experts.data is not None)  # a heatmap of nothing cannot be clicked
     dialog = window.settings.open()
     told: list[protocol.Telemetry] = []
     known = underhill.link.telemetry.connect(told.append)

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QIcon, QTextLayout
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.theme import fonts
+from app.theme import fonts, icons
 from app.theme.icons import icon, pixmap
 from app.theme.theme import DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Palette, Theme
 from app.widgets.buttons import IconButton
@@ -71,6 +71,17 @@ def test_every_icon_named_in_the_code_is_there(qapp: QApplication) -> None:
         image = pixmap(name, "#ff0000", 24).toImage()
         drawn = sum(image.pixelColor(x, y).alpha() > 0 for x in range(24) for y in range(24))
         assert drawn > 5, name
+
+
+def test_an_icon_is_drawn_once(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists and messages ask for theirs in every painting. Who gets one may change it."""
+    drawn = pixmap("check", "#00ff01", 24, 1.5).toImage()
+    monkeypatch.setattr(icons, "QSvgRenderer", lambda source: pytest.fail("drawn again"))
+    pixmap("check", "#00ff01", 24, 1.5).fill(QColor("black"))
+    assert pixmap("check", "#00ff01", 24, 1.5).toImage() == drawn
+    monkeypatch.undo()
+    for other in (("check", "#00ff02", 24, 1.5), ("check", "#00ff01", 25, 1.5), ("check", "#00ff01", 24, 2.0)):
+        assert pixmap(*other).toImage() != drawn
 
 
 def test_the_system_is_told_which_colours_its_title_bars_are_to_have(

@@ -50,8 +50,14 @@ def docks(qtbot: QtBot, theme: Theme, looks: list[protocol.Look]) -> Iterator[Te
     window.close()
 
 
+def show(docks: TelemetryDocks, telemetry: protocol.Telemetry) -> None:
+    """Take a snapshot, and paint it without waiting for its turn."""
+    docks.take(telemetry)
+    docks.repaint()
+
+
 def test_figures(docks: TelemetryDocks) -> None:
-    docks.take(replace(BASE, waiting=0.4, prompt_tokens_per_second=95.0))
+    show(docks, replace(BASE, waiting=0.4, prompt_tokens_per_second=95.0))
     figures = docks.figures
     assert figures.why.text() == "Waiting for disk."
     assert figures.speed.text() == "12.0"
@@ -60,17 +66,17 @@ def test_figures(docks: TelemetryDocks) -> None:
     assert figures.waiting.text() == "40%"
     assert "75" in figures.mix_legend.text()
     assert "50" in figures.fates_legend.text()
-    docks.take(replace(BASE, generating=False, prompt_tokens_per_second=95.0))
+    show(docks, replace(BASE, generating=False, prompt_tokens_per_second=95.0))
     assert (figures.speed.text(), figures.prompt.text()) == ("–", "95.0/s")
-    docks.take(replace(BASE, generating=False, tokens_per_second=0.0, answer_tokens_per_second=640.0))
+    show(docks, replace(BASE, generating=False, tokens_per_second=0.0, answer_tokens_per_second=640.0))
     assert figures.speed.text() == "640"  # of the last answer, like the prompt's
 
 
 def test_the_legend_says_what_the_chart_shows(docks: TelemetryDocks) -> None:
     """A long prompt asks for a thousand times more experts than a token, and is no wider in the chart."""
-    docks.take(replace(BASE, hits=10, misses=10_000))
+    show(docks, replace(BASE, hits=10, misses=10_000))
     for number in range(1, 10):
-        docks.take(replace(BASE, hits=10 + 20 * number, misses=10_000))
+        show(docks, replace(BASE, hits=10 + 20 * number, misses=10_000))
     mean = docks.figures.fates.mean()
     assert mean is not None
     assert mean["kept"] == pytest.approx(0.9, abs=0.01)
@@ -78,10 +84,10 @@ def test_the_legend_says_what_the_chart_shows(docks: TelemetryDocks) -> None:
 
 
 def test_what_reads_ahead_is_named_where_anything_does(qtbot: QtBot, docks: TelemetryDocks) -> None:
-    docks.take(replace(BASE, ahead="Prefetch experts by token table: 60% of the experts were chosen."))
+    show(docks, replace(BASE, ahead="Prefetch experts by token table: 60% of the experts were chosen."))
     assert docks.figures.ahead.text().startswith("Prefetch experts by token table")
     assert docks.figures.ahead.isVisibleTo(docks.figures)
-    docks.take(BASE)
+    show(docks, BASE)
     qtbot.waitUntil(lambda: not docks.figures.ahead.isVisibleTo(docks.figures))
 
 
@@ -107,33 +113,41 @@ def test_hidden_they_gather_but_neither_paint_nor_look(
     painted = docks.painted
     for number in range(10):
         docks.take(replace(BASE, hits=11 + number, activations=(), residency=()))
+    qtbot.wait(100)  # longer than each waits for its turn
     assert docks.painted == painted
     assert len(docks.history.samples) == 11
     docks.show_all(True)
     qtbot.waitUntil(lambda: docks.painted > painted and len(looks) == 3)
 
 
-def test_while_an_answer_streams_one_is_painted_at_a_time(qtbot: QtBot, docks: TelemetryDocks) -> None:
-    docks.take(BASE)
+def test_one_is_painted_at_a_time_and_none_with_the_text(qtbot: QtBot, docks: TelemetryDocks) -> None:
+    show(docks, BASE)
     shown: list[str] = []
     docks.figures.show_history = lambda history: shown.append("figures")  # type: ignore[method-assign]
     docks.experts.show_data = lambda data: shown.append("experts")  # type: ignore[method-assign]
+
+    def take(telemetry: protocol.Telemetry) -> None:
+        before = len(shown)
+        docks.take(telemetry)
+        assert len(shown) == before  # now the text is painted
+        qtbot.waitUntil(lambda: len(shown) == before + 1)
+
     for number in range(4):
-        docks.take(replace(BASE, hits=11 + number))
+        take(replace(BASE, hits=11 + number))
     assert shown == ["figures", "experts", "figures", "experts"]
     for number in range(4):  # every other one tells of experts
-        docks.take(replace(BASE, hits=20 + number, activations=() if number % 2 else BASE.activations))
+        take(replace(BASE, hits=20 + number, activations=() if number % 2 else BASE.activations))
     assert shown[4:] == ["figures", "experts", "figures", "experts"]
     shown.clear()
-    docks.take(replace(BASE, hits=100, generating=False))  # nothing more will come: all is shown
-    assert shown == ["figures", "experts"]
+    take(replace(BASE, hits=100, generating=False))  # nothing more will come: all is shown
     assert not docks.turn.isActive()
+    qtbot.waitUntil(lambda: shown == ["figures", "experts"])
 
 
 def test_snapshots_without_matrices_leave_the_heatmap_as_it_was(docks: TelemetryDocks) -> None:
     docks.take(BASE)
     docks.take(replace(BASE, hits=12, activations=(), residency=()))
-    docks.take(replace(BASE, hits=13, activations=(), residency=(), generating=False))
+    show(docks, replace(BASE, hits=13, activations=(), residency=(), generating=False))
     heatmap = docks.experts.heatmap
     assert heatmap.describe(heatmap.cell(0, 0).center())
     docks.forget()
@@ -141,18 +155,21 @@ def test_snapshots_without_matrices_leave_the_heatmap_as_it_was(docks: Telemetry
 
 
 def test_figures_that_change_are_painted_without_a_new_layout(qtbot: QtBot, docks: TelemetryDocks) -> None:
-    docks.take(BASE)
+    show(docks, BASE)
     QCoreApplication.sendPostedEvents()
     counted = Counted(QEvent.Type.LayoutRequest)
     docks.figures.installEventFilter(counted)
     for number in range(20):
-        docks.take(replace(BASE, tokens_per_second=50.0 + number, disk_bytes_per_second=1e6 * number, hits=12 + number))
+        show(
+            docks, replace(BASE, tokens_per_second=50.0 + number, disk_bytes_per_second=1e6 * number, hits=12 + number)
+        )
         QCoreApplication.sendPostedEvents()
     docks.repaint()
     assert docks.figures.speed.text() == "69.0"
     assert counted.count == 0
-    docks.take(
-        replace(BASE, ahead="Prefetch experts by token table: 60% of the experts were chosen.", generating=False)
+    show(
+        docks,
+        replace(BASE, ahead="Prefetch experts by token table: 60% of the experts were chosen.", generating=False),
     )
     QCoreApplication.sendPostedEvents()
     assert counted.count > 0  # there is more to show
@@ -192,7 +209,7 @@ def test_only_who_sees_the_experts_asks_for_them(
     qtbot: QtBot, docks: TelemetryDocks, looks: list[protocol.Look]
 ) -> None:
     qtbot.waitUntil(lambda: looks == [protocol.Look(maps=True)])
-    docks.take(BASE)
+    show(docks, BASE)
     docks.experts.heatmap.chosen.emit(1, 0)
     assert looks[-1] == protocol.Look(maps=True, expert=(3, 0))
     docks.docks[1].close()
@@ -203,7 +220,7 @@ def test_only_who_sees_the_experts_asks_for_them(
 
 
 def test_charts_say_what_is_under_the_mouse(docks: TelemetryDocks) -> None:
-    docks.take(BASE)
+    show(docks, BASE)
     figures = docks.figures
     assert figures.speed_line.describe(figures.speed_line.width()) == "12.0 tok/s"
     assert "8-bit 75%" in figures.mix.describe(figures.mix.width())
@@ -265,7 +282,7 @@ def test_what_lies_behind_a_tab_is_neither_gone_to_nor_painted(
 def test_who_computed_what_is_told_where_there_is_a_card(docks: TelemetryDocks) -> None:
     assert not docks.figures.card.isVisibleTo(docks.figures)
     memory = replace(MEMORY, device=2_000, device_cached=1_500)
-    docks.take(replace(BASE, memory=memory, card=0.45, link_bytes_per_second=3e6))
+    show(docks, replace(BASE, memory=memory, card=0.45, link_bytes_per_second=3e6))
     assert docks.figures.card.isVisibleTo(docks.figures)
     assert "GPU: 45% of them" in docks.figures.card.text()
     assert "3.0 MB/s to the GPU" in docks.figures.card.text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -47,6 +48,21 @@ def test_only_while_an_answer_is_made_is_it_judged(qtbot: QtBot, monkeypatch: py
     maker.take(replace(BASE, generating=True))
     assert len(judged) == 1
     assert judged[0] >= 0
+
+
+def test_short_answers_are_judged_together(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of them lasts until it could be judged by itself."""
+    clock = 0.0
+    clocks = SimpleNamespace(perf_counter=lambda: clock, thread_time=lambda: clock / 2)
+    monkeypatch.setattr(frame_throttle, "time", clocks)
+    monkeypatch.setattr(frame_throttle, "QThread", SimpleNamespace(idealThreadCount=lambda: 1))
+    judged: list[float] = []
+    maker = FrameThrottle()
+    monkeypatch.setattr(maker, "judge", judged.append)
+    for generating in (True, True, False) * 7:
+        clock += 0.25
+        maker.take(replace(BASE, generating=generating))
+    assert judged == [pytest.approx(0.5)]
 
 
 def test_another_pace_reaches_the_panels_once(qtbot: QtBot, launch: Launch) -> None:

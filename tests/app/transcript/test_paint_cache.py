@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -92,6 +93,81 @@ def test_one_who_reads_above_sees_nothing_move(view: TranscriptView) -> None:
     before = seen(view)
     view.extend(2, "and more, ", "")
     assert seen(view) == before == painted(view)
+
+
+def chat(turns: int) -> list[StoredMessage]:
+    found = []
+    for number in range(1, turns + 1):
+        question = StoredMessage(id=2 * number - 1, chat_id=1, parent_id=None, role="user", content=QUESTION)
+        answer = replace(question, id=2 * number, role="assistant", content=STORY[:400], stats={"tokens": 80})
+        found += [question, answer]
+    return found
+
+
+def test_a_new_message_leaves_those_above_as_painted(view: TranscriptView, heights: list[float]) -> None:
+    """Of what was there only the foot with the buttons is painted again, and what is below it."""
+    view.set_messages(chat(4))
+    seen(view)
+    for question, answer in zip(*[iter(chat(7)[8:])] * 2):
+        heights.clear()
+        view.add(question)
+        view.add(replace(answer, content="", state="streaming", stats={}))
+        image = seen(view)
+        assert 0 < max(heights) < view.items[-1].height + view.items[-2].height + 60
+        assert image == painted(view)
+        view.extend(answer.id, answer.content, "12 tokens")
+        assert seen(view) == painted(view)
+        heights.clear()
+        view.finish(answer)
+        image = seen(view)
+        assert 0 < max(heights) < view.items[-1].height + 20
+        assert image == painted(view)
+
+
+def test_a_state_without_words_lays_nothing_out(
+    view: TranscriptView, heights: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a prompt is read the line at the foot changes ten times a second, and nothing else does."""
+    view.set_messages(chat(4))
+    view.add(STREAMING)
+    view.extend(2, "Well, ", "1 token")
+    seen(view)
+    monkeypatch.setattr(view, "_grown", lambda index: pytest.fail("laid out"))
+    for number in range(3):
+        heights.clear()
+        view.extend(2, "", f"Reading… {number} s")
+        image = seen(view)
+        assert 0 < max(heights) < 60
+        assert image == painted(view)
+
+
+@pytest.mark.parametrize("above", [0, 1, 30, 200, 450, 800, 2000])
+def test_a_new_message_is_scrolled_to_from_wherever_one_reads(view: TranscriptView, above: int) -> None:
+    view.set_messages(chat(20))
+    bar = view.verticalScrollBar()
+    bar.setValue(bar.maximum() - above)
+    for index in (len(view.items) - 1, len(view.items) - 3, 0):
+        view.current = index
+        view.arrange()
+        seen(view)
+        view.add(StoredMessage(id=100 + index, chat_id=1, parent_id=None, role="user", content="Go on."))
+        assert seen(view) == painted(view)
+
+
+def test_a_mark_that_is_out_of_sight_has_nothing_painted(view: TranscriptView, heights: list[float]) -> None:
+    view.set_messages(chat(20))
+    before = seen(view)
+    heights.clear()
+    for message in (3, 5, 0):
+        view.mark_start(message)
+        assert seen(view) == before
+    assert not heights
+    documents = [block.document for block in view.items[-1].blocks()]
+    view.mark_start(view.items[-1].message.id)
+    assert [block.document for block in view.items[-1].blocks()] == documents  # its text is the same
+    assert before != seen(view) == painted(view)
+    view.mark_start(3)
+    assert seen(view) == painted(view)
 
 
 class Painted(QObject):
