@@ -40,7 +40,7 @@ class SequenceRows(Protocol):
         """Rows from `start` on of the buffer with this number, as views [heads, n, dim] in their order."""
         ...
 
-    def prepared(self, tokens: int = 1) -> list[int]:
+    def prepared(self, tokens: int = 1) -> Sequence[int]:
         """Addresses for native code that takes it so many tokens further."""
         ...
 

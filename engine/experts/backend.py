@@ -111,23 +111,35 @@ class Step:
 class GraphLayers:
     """Ops of a few tokens, and what the experts behind each graph of them are asked, as native code takes them.
 
-    asked: by graph, the model's own layer index and what is asked for one token; None: no experts follow.
+    asked: by graph, the model's own layer index and what is asked for one token; None: no experts follow. packed: with
+    the head at the end, if there is one.
     """
 
     def __init__(
-        self, kernel: NativeKernel, graphs: Sequence[OpGraph], asked: Sequence[tuple[int, Step] | None]
+        self,
+        kernel: NativeKernel,
+        graphs: Sequence[OpGraph],
+        asked: Sequence[tuple[int, Step] | None],
+        *,
+        head: OpGraph | None = None,
     ) -> None:
-        self.asked = tuple(asked)
-        self._kernel, self._graphs = kernel, tuple(graphs)  # these own the memory of the ops
-        self.packed = (GraphLayer * len(graphs))()
-        for at, graph in enumerate(graphs):
+        """head: what follows the last graph, and runs in its call where a step is `with_head`."""
+        self._kernel, self._count = kernel, len(graphs)
+        self._graphs = (*graphs, *([] if head is None else [head]))  # these own the memory of the ops
+        self.asked = (*asked, *([] if head is None else [None]))
+        self.packed = (GraphLayer * len(self._graphs))()
+        for at, graph in enumerate(self._graphs):
             self.packed[at].ops, self.packed[at].n_ops = graph.address, graph.length
-            if (own := asked[at]) is not None:
+            if (own := self.asked[at]) is not None:
                 layer = self.packed[at]
                 # Of several tokens, what the first is asked is where all of it begins.
                 layer.ids, layer.weights, layer.x, layer.y = own[1].addresses
                 layer.k = own[1].k
                 layer.route = own[1].route
+
+    def count(self, step: GraphStep) -> int:
+        """Graphs that a step goes through."""
+        return len(self._graphs) if step.with_head else self._count
 
     def run_one(self, at: int, step: GraphStep) -> int:
         """Run this graph alone; returns its number. Raises what NativeKernel.run_graph raises."""

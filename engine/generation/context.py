@@ -13,7 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.models.vision.tokens import has_pictures, uncut
 from engine.translatable import msg
 
-Want = Literal["last", "all", "none"]
+Want = Literal["last", "next", "all", "none"]
 Begin = Callable[[Sequence[int], int], None]  # token ids, and the position of the first
 Aside = Callable[[], AbstractContextManager[None]]
 Progress = Callable[[int, int], None]  # tokens of the prompt that are read, of so many
@@ -42,7 +42,7 @@ class Model(Protocol):
 
     def new_state(self) -> State: ...
     def continues(self, state: Any, length: int) -> bool: ...
-    def forward(self, ids: Tensor, state: Any, want: Want = "last", horizon: int = 0) -> Tensor | None: ...
+    def forward(self, ids: Sequence[int], state: Any, want: Want = "last", horizon: int = 0) -> Tensor | None: ...
     @property
     def most_rows(self) -> int: ...
     def forward_sequences(self, ids: Sequence[int], states: Sequence[Any]) -> Tensor: ...
@@ -264,14 +264,11 @@ class Context:
         return None
 
     def step(self, token: int) -> Tensor | None:
-        """Logits [V] after one more token; None if what had to be read again for it was cancelled."""
+        """Logits [V] after one more token, to be used before the next pass; None if a read for it was cancelled."""
         if self.goes_on(self._used):
-            return self._step(self._used, token)
+            return self.feed([PromptPart(self._used, [token], "next")])[0]
         # LongRoPE turns to other frequencies here, so what was read under the old ones is read again
         return self.read([*self.tokens, token])
-
-    def _step(self, sequence: TokenSequence, token: int) -> Tensor | None:
-        return self.feed([PromptPart(sequence, [token], "last")])[0]
 
     def goes_on(self, sequence: TokenSequence, tokens: int = 1) -> bool:
         """Whether so many more tokens can be fed to it as it is."""
@@ -290,8 +287,8 @@ class Context:
     def step_all(self, fed: Sequence[tuple[TokenSequence, int]]) -> list[Tensor | Exception | None]:
         """Feed a token to each of several sequences that go on, in passes that they share.
 
-        Returns for each the logits [V] after it, to the last bit what `step` gives; what was raised for it; or None
-        where it lost its place to what another one raised, and its tokens have to be read again.
+        Returns for each the logits [V] after it, to the last bit what `step` gives, and to be used as those; what was
+        raised for it; or None where it lost its place to what another one raised, and its tokens have to be read again.
         """
         lengths = [len(sequence.tokens) for sequence, _ in fed]
         if len(fed) > 1:
@@ -302,7 +299,8 @@ class Context:
         found: list[Tensor | Exception | None] = []
         for (sequence, token), length in zip(fed, lengths, strict=True):
             try:
-                found.append(None if len(sequence.tokens) < length else self._step(sequence, token))
+                part = PromptPart(sequence, [token], "next" if len(fed) == 1 else "last")
+                found.append(None if len(sequence.tokens) < length else self.feed([part])[0])
             except Exception as error:
                 found.append(error)
         return found
@@ -370,7 +368,7 @@ class Context:
             stop = uncut(ids, start, min(start + step, len(ids)))
             self._begin(ids[start:stop], state.length)
             with torch.inference_mode():
-                yield self._model.forward(torch.tensor(ids[start:stop], dtype=torch.long), state, want, total)
+                yield self._model.forward(ids[start:stop], state, want, total)
             start = stop
 
     def clear(self) -> None:
@@ -384,14 +382,17 @@ class Context:
         Returns the logits [V] after the last token of each that wants them, to the last bit those of each by itself.
         """
         with self._passing([(part.sequence, part.ids) for part in parts]):
-            given = [(torch.tensor(ids, dtype=torch.long), one.state, want, to) for one, ids, want, to in parts]
-            found = self._model.forward_parts(given) if len(given) > 1 else [self._model.forward(*given[0])]
+            if len(parts) > 1:
+                given = [(torch.tensor(ids, dtype=torch.long), one.state, want, to) for one, ids, want, to in parts]
+                found = self._model.forward_parts(given)
+            else:
+                found = [self._model.forward(ids, one.state, want, to) for one, ids, want, to in parts]
         return [None if logits is None else logits[-1] for logits in found]
 
     def feed_several(self, sequence: TokenSequence, ids: Sequence[int]) -> Tensor:
         """Logits [T, V] after each of T more tokens, at most `most_rows`, to the last bit those of one by one."""
         with self._passing([(sequence, ids)]):
-            logits = self._model.forward(torch.tensor(ids, dtype=torch.long), sequence.state, "all")
+            logits = self._model.forward(ids, sequence.state, "all")
         assert logits is not None
         return logits
 

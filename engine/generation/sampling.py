@@ -45,6 +45,8 @@ class Sampler:
         self._penalizing = sampling.repetition_penalty != 1.0
         self._seen: set[int] = set(context) if self._penalizing else set()
         self._random = np.random.default_rng(sampling.seed)
+        # For what is made of all logits, token after token: had anew each time, its pages would come from the system.
+        self._room: Floats = np.empty((2, 0), np.float32)
 
     def next(self, logits: Tensor, allowed: Mask | None = None) -> int:
         """logits: [V] float32. allowed: [V], where not every token is. Returns a token id.
@@ -78,7 +80,9 @@ class Sampler:
 
     def _draw(self, logits: Floats) -> int:
         s = self.sampling
-        logits = logits * np.float32(1 / s.temperature)
+        if self._room.shape[1] != logits.size:
+            self._room = np.empty((2, logits.size), np.float32)
+        logits = np.multiply(logits, np.float32(1 / s.temperature), out=self._room[0])
         logits -= logits.max()
         ids: Ids | None = None
         if s.min_p > 0:
@@ -88,7 +92,7 @@ class Sampler:
             order = np.argpartition(logits, -s.top_k)[-s.top_k :]
             logits, ids = logits[order], order if ids is None else ids[order]
         if s.top_p < 1:
-            order = _nucleus(logits, s.top_p)
+            order = _nucleus(logits, s.top_p, self._room[1, : logits.size])
             logits, ids = logits[order], order if ids is None else ids[order]
         mass = np.cumsum(np.exp(logits), dtype=np.float64)
         # float64: 262,144 probabilities summed one by one in float32 would lose the rarest.
@@ -106,13 +110,14 @@ def log_probabilities(logits: Tensor, token: int, most: int) -> tuple[float, lis
     return float(values[token]), [(int(i), float(values[i])) for i in top]
 
 
-def _nucleus(logits: Floats, top_p: float) -> Ids:
+def _nucleus(logits: Floats, top_p: float, room: Floats) -> Ids:
     """Indices of the likeliest tokens that together reach top_p (at least one), likeliest first. The highest is 0.
 
     Sorting a whole vocabulary costs milliseconds. Nearly always those near the likeliest hold the mass; and all tokens
     less likely than (1 - top_p) / V cannot hold more than 1 - top_p, however many they are.
+    room: as many values as logits, which are written over.
     """
-    wanted = top_p * float(np.exp(logits).sum(dtype=np.float64))
+    wanted = top_p * float(np.exp(logits, out=room).sum(dtype=np.float64))
     bound = math.log((1 - top_p) * wanted / (top_p * logits.size)) if top_p > 0 else 0.0
     for cut in (-NEAR, -1.5 * NEAR, min(bound, -NEAR)):
         near = np.flatnonzero(logits >= cut)

@@ -75,7 +75,9 @@ class PackedMatrix:
 
     def rows(self, ids: Tensor) -> Tensor:
         """Rows as float32 [N, cols]. ids: [N]."""
-        return self._kernel.rows(self.view, ids)
+        out = torch.empty(len(ids), self.view.cols)
+        self._kernel.rows(self.view, ids.tolist(), out)
+        return out
 
 
 def raw_view(weight: Tensor, bias: Tensor | None) -> MatrixView:

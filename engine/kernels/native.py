@@ -406,15 +406,13 @@ class NativeKernel:
             # returns.
             self._library.uh_pack(self._context, view, first, weights.shape[0], weights.data_ptr(), RAW[weights.dtype])
 
-    def rows(self, view: MatrixView, ids: Tensor) -> Tensor:
-        """Rows of a matrix of 4 or 8 bits as float32 [N, cols]. ids: [N]; IndexError for one that is not there."""
-        ids = ids.to(torch.int64).contiguous()
-        if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < view.rows:
-            raise IndexError(f"ids reach from {int(ids.min())} to {int(ids.max())}; there are {view.rows} rows")
-        out = torch.empty((len(ids), view.cols), dtype=torch.float32)
+    def rows(self, view: MatrixView, ids: Sequence[int], out: Tensor) -> None:
+        """Rows of a matrix of 4 or 8 bits, to out [N, cols], contiguous float32; IndexError for one beyond its end."""
+        if ids and not 0 <= min(ids) <= max(ids) < view.rows:
+            raise IndexError(f"ids reach from {min(ids)} to {max(ids)}; there are {view.rows} rows")
+        wanted = array("q", ids)
         # No context and so no lock: it reads packed codes and nothing that another call writes.
-        self._library.uh_rows(view, ids.data_ptr(), len(ids), out.data_ptr())
-        return out
+        self._library.uh_rows(view, wanted.buffer_info()[0], len(ids), out.data_ptr())
 
     def combine(self, out: Tensor, weights: Tensor) -> Tensor:
         """[T, H] float32: sum over k, in order, of weights[t, k] * out[t * K + k].
@@ -447,16 +445,16 @@ class NativeKernel:
             raise _no_memory()
 
     def run_layers(
-        self, layers: ctypes.Array[GraphLayer], first: int, step: GraphStep, asked: StepArgs, *, patience: int
+        self, layers: ctypes.Array[GraphLayer], first: int, n: int, *, step: GraphStep, asked: StepArgs, patience: int
     ) -> int:
-        """Run the ops of layer `first`, and go on as long as all experts are there, for at most `patience` nanoseconds.
+        """Run the ops of layer `first` of n, and go on as long as all experts are there, for `patience` nanoseconds.
 
         The caller vouches that their memory has a row for each of the step's tokens. Returns the layer whose ops ran
         last; what its experts are asked has not been answered. Raises UnderhillError(OUT_OF_MEMORY).
         """
         with self._lock:
             ran: int = self._library.uh_run_layers(
-                self._context, layers, first, len(layers), step.address, asked.address, patience
+                self._context, layers, first, n, step.address, asked.address, patience
             )
         if ran < 0:
             raise _no_memory()

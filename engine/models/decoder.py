@@ -24,12 +24,12 @@ from engine.models.op_graph.executor import GraphExecutor, UnsupportedOp, build_
 from engine.models.shapes import CheckedWeights
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
 from engine.models.vision.positions import positions
-from engine.models.vision.tokens import spans
+from engine.models.vision.tokens import has_pictures, spans
 from engine.native.library import MatrixView
 from engine.native.op_graph import OpGraph
 from engine.translatable import NO_TEXT, Translatable, msg
 
-Want = Literal["last", "all", "none"]
+Want = Literal["last", "next", "all", "none"]
 
 
 class PictureRows(Protocol):
@@ -154,22 +154,23 @@ class Decoder:
     ) -> Tensor | None:
         """Feed tokens that follow what `state` holds.
 
-        ids: T >= 1 token ids. want: logits of the 'last' token [1, V], of 'all' [T, V], or 'none' (None is returned).
+        ids: T >= 1 token ids. want: logits of the 'last' token [1, V], of 'all' [T, V], or 'none' (None is returned);
+        'next': as 'last', for who is through with them before anything else is fed, since that may write over them.
         horizon: length the sequence is known to reach, when a prompt is fed in chunks (see PositionRange).
         Whatever is raised on the way (a read that failed, a cancellation) leaves `state` usable: its length tells how
         much it still holds, which is all of it but for recurrent layers, that go back to their last snapshot.
         """
-        tokens = torch.as_tensor(ids, dtype=torch.int64)
-        horizon = max(horizon, state.horizon, state.length + len(tokens))
-        if self._executor is None or len(tokens) > self._executor.most or _has_pictures(tokens):
-            return self.forward_parts([(tokens, state, want, horizon)])[0]
+        horizon, executor = max(horizon, state.horizon, state.length + len(ids)), self._executor
+        few = [] if executor is None or len(ids) > executor.most else ids.tolist() if isinstance(ids, Tensor) else ids
+        if executor is None or not few or has_pictures(few):
+            return self.forward_parts([(torch.as_tensor(ids, dtype=torch.int64), state, want, horizon)])[0]
         if state.saved:  # by torch, one by one, as native ops would have the bits of one by one
-            found = [self.forward_parts([(one, state, want, horizon)])[0] for one in tokens.split(1)]
+            each = torch.as_tensor(ids, dtype=torch.int64).split(1)
+            found = [self.forward_parts([(one, state, want, horizon)])[0] for one in each]
             logits = [one for one in found if one is not None]
             return torch.cat(logits if want == "all" else logits[-1:]) if logits else None
-        x, make = self._embedded(tokens), self._per_layer_inputs
-        by_id = None if make is None else make.by_id(tokens)
-        return self._executor.forward(x, by_id, state, horizon, want)
+        by_id = self._embed(executor, few)
+        return executor.forward(len(few), by_id, state, horizon, want)
 
     def joins(self, sizes: Sequence[int]) -> bool:
         """Whether so many tokens of several sequences can go through the layers together: see forward_parts."""
@@ -217,7 +218,8 @@ class Decoder:
             for want, count, stop in zip(wants, counts, stops, strict=True)
         ]
         first = min((span[0] for span in spans if span is not None), default=None)
-        logits = self._rows(executor, torch.cat(tokens), states, horizons, counts=counts, first=first)
+        ids = [one for own in tokens for one in own.tolist()]
+        logits = self._rows(executor, ids, states, horizons, counts=counts, first=first)
         if logits is None or first is None:
             return [None] * len(parts)
         return [None if span is None else logits[span[0] - first : span[1] - first] for span in spans]
@@ -272,7 +274,7 @@ class Decoder:
             if executor is None or len(rows) == 1:
                 logits = self.forward([ids[first]], states[first])
             else:
-                tokens = torch.tensor([ids[at] for at in rows], dtype=torch.int64)
+                tokens = [ids[at] for at in rows]
                 logits = self._rows(executor, tokens, [states[at] for at in rows], [horizons[at] for at in rows],
                                     counts=[1] * len(rows), first=0)  # fmt: skip
             assert logits is not None
@@ -283,16 +285,23 @@ class Decoder:
     def _rows(
         self,
         executor: GraphExecutor,
-        tokens: Tensor,
+        tokens: Sequence[int],
         states: Sequence[SequenceState],
         horizons: Sequence[int],
         *,
         counts: Sequence[int],
         first: int | None,
     ) -> Tensor | None:
-        x, make = self._embedded(tokens), self._per_layer_inputs
-        by_id = None if make is None else make.by_id(tokens)
-        return executor.forward_sequences(x, by_id, states, horizons, counts=counts, first=first)
+        by_id = self._embed(executor, tokens)
+        return executor.forward_sequences(by_id, states, horizons, counts=counts, first=first)
+
+    def _embed(self, executor: GraphExecutor, tokens: Sequence[int]) -> Tensor | None:
+        """Embed a few tokens where native ops find them. Returns what PerLayerInputs has of their ids, if any."""
+        x, make = executor.given(len(tokens)), self._per_layer_inputs
+        self.embedding.write(tokens, x)
+        if self.spec.embedding_multiplier != 1.0:
+            x.mul_(self.spec.embedding_multiplier)
+        return None if make is None else make.by_id(torch.tensor(tokens, dtype=torch.int64))
 
     def _embedded(self, tokens: Tensor) -> Tensor:
         x = self.embedding.rows(tokens)

@@ -293,7 +293,7 @@ class CacheTable:
 
     def pending(self) -> list[int]:
         """Experts that are on their way from disk, in the order in which they were asked for."""
-        room = array("i", [0] * len(self._records))
+        room = array("i", bytes(4 * self.library.uh_cache_pending(self.address, None, 0)))
         n: int = self.library.uh_cache_pending(self.address, room.buffer_info()[0], len(room))
         return room[:n].tolist()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -170,43 +171,42 @@ class OpGraph:
 class GraphStep:
     """What changes from step to step: uh_step, and the addresses of the sequences' states, STATES for every layer.
 
-    tokens: that the step takes.
+    tokens: that the step takes. with_head: whether what follows the last layer runs with it, for all of them.
     """
 
     def __init__(self, layers: int) -> None:
         self._count = layers * STATES
-        self._states = (ctypes.c_uint64 * (self._count * MOST_ROWS))()  # of as many sequences as a step has rows
+        self._states: list[array[int]] = []  # native code follows addresses into them
         self._rows = ctypes.create_string_buffer(_ROW.size * MOST_ROWS)
         self._step = ctypes.create_string_buffer(_STEP.size)
         # Given to C once per graph run; the buffers are written in place, so the addresses never change.
-        self.address = ctypes.addressof(self._step)
-        self._rows_at, self._states_at = ctypes.addressof(self._rows), ctypes.addressof(self._states)
-        self.tokens = 0
+        self.address, self._rows_at = ctypes.addressof(self._step), ctypes.addressof(self._rows)
+        self.tokens, self.with_head = 0, False
 
-    def set(self, position: int, states: list[int], tokens: int = 1) -> None:
+    def set(self, position: int, states: Sequence[int], tokens: int = 1) -> None:
         """position: of the first of some tokens in a row. states: addresses, which must stay valid while graphs run.
 
         Raises ValueError for too many tokens, or another number of states than the layers have.
         """
         self._set([position + row for row in range(tokens)], [states], [0] * tokens)
 
-    def set_sequences(self, positions: Sequence[int], states: Sequence[list[int]], counts: Sequence[int]) -> None:
-        """Tokens of several sequences, so many of each. positions, states: of each, as in `set`. Raises ValueError."""
+    def set_sequences(self, positions: Sequence[int], states: Sequence[Sequence[int]], counts: Sequence[int]) -> None:
+        """Tokens of several sequences, so many of each. positions, states: of each, as in `set`; an array of "Q" is
+        read where it lies. Raises ValueError."""
         owners = [owner for owner, count in enumerate(counts) for _ in range(count)]
         in_a_row = [at + row for at, count in zip(positions, counts, strict=True) for row in range(count)]
         self._set(in_a_row, states, owners)
 
-    def _set(self, positions: Sequence[int], states: Sequence[list[int]], owners: Sequence[int]) -> None:
+    def _set(self, positions: Sequence[int], states: Sequence[Sequence[int]], owners: Sequence[int]) -> None:
         """owners: by row, whose of the states."""
         if any(len(own) != self._count for own in states):
             raise ValueError(f"{[len(own) for own in states]} states; expected {self._count}")
         if not 0 < len(positions) <= MOST_ROWS or len(states) > MOST_ROWS:
             raise ValueError(f"a step takes 1 to {MOST_ROWS} tokens, not {len(positions)}")
-        for at, own in enumerate(states):
-            self._states[at * self._count : (at + 1) * self._count] = list(own)
-        nbytes = self._count * ctypes.sizeof(ctypes.c_uint64)
+        self._states = [own if isinstance(own, array) else array("Q", own) for own in states]
+        at = [own.buffer_info()[0] for own in self._states]
         for row, (position, owner) in enumerate(zip(positions, owners, strict=True)):
-            _ROW.pack_into(self._rows, _ROW.size * row, position, self._states_at + owner * nbytes)
+            _ROW.pack_into(self._rows, _ROW.size * row, position, at[owner])
         self.tokens = len(positions)
         self.run_from(0)
 

@@ -315,6 +315,11 @@ class Threaded:
         self._model = model
         self._threads = threads
 
+    @staticmethod
+    def _set(threads: int) -> None:
+        if torch.get_num_threads() != threads:
+            torch.set_num_threads(threads)
+
     def new_state(self) -> State:
         """See Model."""
         return self._model.new_state()
@@ -323,9 +328,9 @@ class Threaded:
         """See Model."""
         return self._model.continues(state, length)
 
-    def forward(self, ids: Tensor, state: Any, want: Want = "last", horizon: int = 0) -> Tensor | None:
+    def forward(self, ids: Sequence[int], state: Any, want: Want = "last", horizon: int = 0) -> Tensor | None:
         """See Model."""
-        torch.set_num_threads(self._threads.many if len(ids) > 1 else self._threads.single)
+        self._set(self._threads.many if len(ids) > 1 else self._threads.single)
         return self._model.forward(ids, state, want, horizon)
 
     @property
@@ -335,7 +340,7 @@ class Threaded:
 
     def forward_sequences(self, ids: Sequence[int], states: Sequence[Any]) -> Tensor:
         """See Model."""
-        torch.set_num_threads(self._threads.single)
+        self._set(self._threads.single)
         return self._model.forward_sequences(ids, states)
 
     def joins(self, sizes: Sequence[int]) -> bool:
@@ -344,5 +349,5 @@ class Threaded:
 
     def forward_parts(self, parts: Sequence[tuple[Tensor, Any, Want, int]]) -> list[Tensor | None]:
         """See Model."""
-        torch.set_num_threads(self._threads.many)
+        self._set(self._threads.many)
         return self._model.forward_parts(parts)

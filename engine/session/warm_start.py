@@ -32,7 +32,10 @@ class WarmStart:
         """card: is filled, first with those that chats use most; None: there is none."""
         self._model, self._history = model, model.history
         self.left: deque[ExpertKey] = deque()
-        self._pending: dict[ExpertKey, int] = {}  # and their bytes
+        # By number of the expert in the cache's table: bytes; and the bytes of all. Hundreds may be under way, and are
+        # looked at again and again while a prompt is computed.
+        self._pending: dict[int, int] = {}
+        self._coming = 0
         self._prompt: Uses = ()
         cache = model.runtime.cache
         every = [key for key, spec in zip(cache.keys, cache.specs, strict=True) if spec is not None]
@@ -138,14 +141,14 @@ class WarmStart:
         self._model.tables.forget()
 
     def _submit(self) -> None:
-        runtime = self._model.runtime
+        runtime, cache = self._model.runtime, self._model.runtime.cache
         tier, most = self._model.plan.tier, READS * int(self._model.settings["readers"])
-        room = runtime.cache.capacity * MAX_PREFETCH_SHARE
-        while self.left and (len(self._pending) < most or sum(self._pending.values()) < room):
+        room = cache.capacity * MAX_PREFETCH_SHARE
+        while self.left and (len(self._pending) < most or self._coming < room):
             key = self.left[0]
-            spec = self._model.store.spec(*key)
-            full = tier if tier in spec.tiers else spec.top
-            cache = runtime.cache
+            number = cache.number(key)
+            tiers = cache.tiers[number]
+            full = tier if tier in tiers else tiers[-1]
             nbytes = cache.missing_bytes(key, full)
             # Full, but for less than one expert: reading on would evict, and what is in memory is at least as likely as
             # what is left of the list.
@@ -154,17 +157,20 @@ class WarmStart:
                 return
             self.left.popleft()
             if cache.tier(key) < full and runtime.pending.prefetch(key, full):
-                self._pending[key] = nbytes
+                self._coming += nbytes - self._pending.get(number, 0)
+                self._pending[number] = nbytes
 
     def _update_pending(self) -> None:
-        pending = self._model.runtime.pending
-        left = {key: nbytes for key, nbytes in self._pending.items() if pending.pending_tier(key)}
-        self.read += len(self._pending) - len(left)
-        self._pending = left
+        if not self._pending:
+            return
+        for number in self._pending.keys() - self._model.runtime.pending.under_way():
+            self._coming -= self._pending.pop(number)
+            self.read += 1
 
     def _cancel(self) -> None:
         self.for_card = []
-        cancelled = tuple(self._pending)
+        keys = self._model.runtime.cache.keys
+        cancelled = [keys[number] for number in self._pending]
         self._model.runtime.pending.cancel(cancelled)
         self._update_pending()
         if self._model.all_in_memory:

@@ -64,16 +64,20 @@ class TensorTable:
         no longer there or no numbers, DISK_ERROR.
         """
         if len(ids) == 1:
-            return self._one(int(ids[0]))[None].clone()  # the caller may write to it
+            return self._one(int(ids[0])).clone()  # the caller may write to it
         wanted, places = torch.unique(ids, return_inverse=True)  # ascending, as they lie on the disk
         asked: list[int] = wanted.tolist()
         return self._found(asked)[places]
 
+    def write(self, ids: Sequence[int], out: Tensor) -> None:
+        """As `rows`, of a few, to out [N, cols], float32."""
+        out.copy_(self._one(ids[0]) if len(ids) == 1 else self.rows(torch.tensor(ids, dtype=torch.int64)))
+
     def _one(self, row: int) -> Tensor:
-        """float32 [cols], which stays as it is."""
+        """float32 [1, cols], which stays as it is."""
         with self._lock:
             found = self._recent.pop(row, None)
-        found = self._found([row])[0] if found is None else found
+        found = self._found([row]) if found is None else found
         with self._lock:
             self._recent[row] = found
             if len(self._recent) > self._most:
@@ -90,7 +94,7 @@ class TensorTable:
         for at, row in enumerate(asked):
             self._read(row, view[at * self._row_bytes : (at + 1) * self._row_bytes])
         found = raw.view(self._dtype).view(len(asked), self._entry.shape[1]).float()
-        if not bool(found.isfinite().all()):
+        if not np.isfinite(found.numpy()).all():
             raise broken(msg("tensor {name} holds numbers that are not finite", name=self._entry.name))
         return found
 

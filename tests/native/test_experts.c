@@ -342,8 +342,12 @@ static void several(const variant *which) {
             check(uh_run_layers(context, layers, 0, 3, &of_all, &step, INT64_MAX / 2) == 2, "all layers in one call");
             check(!memcmp(again, y, (size_t)(tokens * 70) * 4), "%d tokens: other bits than layer by layer", tokens);
             check(uh_run_layers(context, layers, 1, 3, &of_all, &step, -1) == 1, "no patience: one graph");
+            const uh_graph_layer around[3] = {none, same, none};
+            memset(again, 0, (size_t)(tokens * 70) * 4);
+            check(uh_run_layers(context, around, 0, 3, &of_all, &step, INT64_MAX / 2) == 2, "also of graphs without experts");
+            check(!memcmp(again, y, (size_t)(tokens * 70) * 4), "%d tokens: other bits between such graphs", tokens);
             check(uh_run_layers(context, layers, 0, 2, &of_all, &step, INT64_MAX / 2) == 1, "up to the last one's experts");
-            times += 3 * tokens; /* each of them twice, then the first of two */
+            times += 4 * tokens; /* each of the first call twice, and once between others, and the first of two */
             experts[ids[0]].planes = 0;
             check(!uh_run_layers(context, layers, 0, 3, &of_all, &step, INT64_MAX / 2), "one is not there");
             experts[ids[0]].planes = planes;

@@ -82,7 +82,9 @@ class DecodeExecutor:
             self._bind_layers(layers)
         self._pending.commit_completed()
         with self._cache.lock:  # what is found there must not be evicted before it has run
-            return self._kernel.run_layers(layers.packed, at, step, self._args, patience=PATIENCE)
+            return self._kernel.run_layers(
+                layers.packed, at, layers.count(step), step=step, asked=self._args, patience=PATIENCE
+            )
 
     def _bind_layers(self, layers: GraphLayers) -> None:
         """Tell native code where each layer's experts are; of those that it does not take, nothing."""

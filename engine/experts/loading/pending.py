@@ -90,6 +90,10 @@ class PendingLoads:
         """Whether there are any, those included that have ended and were not asked for yet."""
         return self._lib.uh_cache_pending(self._handle, None, 0) > 0
 
+    def under_way(self) -> set[int]:
+        """Numbers, in the cache's table, of all experts that are being loaded."""
+        return set(self._table.pending())
+
     def promote_to_demand(self, key: ExpertKey) -> bool:
         """A layer waits for this expert now; False: it is not being loaded.
 

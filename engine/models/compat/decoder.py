@@ -15,7 +15,7 @@ from engine.models.compat.modules import NamedWeights, attach, clamp_time_steps,
 from engine.models.compat.state import CompatState
 from engine.translatable import msg
 
-Want = Literal["last", "all", "none"]
+Want = Literal["last", "next", "all", "none"]
 NOTE = msg("Runs in compatibility mode, more slowly.")
 
 # Families whose modules forget the state when several tokens follow it (seen in transformers 5.23): fed one by one.
@@ -68,8 +68,8 @@ class CompatDecoder:
     ) -> Tensor | None:
         """Feed tokens that follow what `state` holds.
 
-        ids: T >= 1 token ids. want: float32 logits of the 'last' token [1, V], of 'all' [T, V], or 'none'. horizon is
-        taken for the sake of the interface: transformers looks at the tokens given alone.
+        ids: T >= 1 token ids. want: float32 logits of the 'last' or 'next' token [1, V], of 'all' [T, V], or 'none'.
+        horizon is taken for the sake of the interface: transformers looks at the tokens given alone.
         Whatever is raised on the way leaves `state` usable; its length tells how much it still holds.
         """
         tokens = torch.as_tensor(ids, dtype=torch.int64)

@@ -96,10 +96,17 @@ class Linear:
 
     def rows(self, ids: Tensor) -> Tensor:
         """Rows of W as float32 [N, in]: the embedding, where the head is tied to it."""
+        out = torch.empty(len(ids), self.in_features)
+        self.write(ids.tolist(), out)
+        return out
+
+    def write(self, ids: Sequence[int], out: Tensor) -> None:
+        """The same, to out [N, in], contiguous float32. Raises IndexError for a row that is not there."""
         if self._tiles:
             (view,) = self._views
-            return self._kernel.rows(view, ids)
-        return self.weight[ids].float()
+            self._kernel.rows(view, ids, out)
+        else:
+            out.copy_(self.weight[torch.tensor(ids, dtype=torch.int64)])
 
 
 def _tiled(parts: Sequence[Matrix], bits: int, kernel: NativeKernel, arena: Arena) -> list[PackedMatrix | Coded]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,13 @@ SNAPSHOTS = 8  # most snapshots of recurrent layers kept
 SNAPSHOT_BYTES = 512 << 20  # and the most they may take together
 
 
+class Taken:
+    """Tokens that native code wrote to all rows of a sequence, beyond what each of these counted by itself."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
 class ChunkedRows:
     """Rows [heads, length, dim] in chunks that are never moved; each doubles the capacity, up to LARGEST_CHUNK rows.
 
@@ -30,10 +38,25 @@ class ChunkedRows:
         self.heads, self.dim, self.dtype = heads, dim, dtype
         self.width = row_width(dim, dtype)  # elements of a row
         self.most = sys.maxsize
-        self.length = 0
+        self._taken = Taken()
+        self._own = 0  # rows, less those of `_taken`
         self.capacity = 0
         self._chunks: list[Tensor] = []  # each [heads, capacity_i, width]
         self._table: KvRows | None = None
+
+    @property
+    def length(self) -> int:
+        """Rows that are here."""
+        return self._own + self._taken.count
+
+    @length.setter
+    def length(self, length: int) -> None:
+        self._own = length - self._taken.count
+
+    def count_with(self, taken: Taken) -> None:
+        """Count what native code writes together with other rows: one number for a sequence, not one for each layer."""
+        length, self._taken = self.length, taken
+        self.length = length
 
     @property
     def nbytes(self) -> int:
@@ -155,11 +178,6 @@ class RowsState:
         """Where native code finds the rows and may write so many more: see ChunkedRows.prepared."""
         return [buffer.prepared(tokens) for buffer in self.buffers]
 
-    def taken(self, tokens: int = 1) -> None:
-        """Native code wrote so many rows into every buffer."""
-        for buffer in self.buffers:
-            buffer.length += tokens
-
     def views(self, start: int = 0, stop: int | None = None) -> list[tuple[Tensor, ...]]:
         """Tokens start to stop, piece by piece: one view [heads, n_i, width] for each buffer."""
         return list(zip(*(buffer.views(start, stop) for buffer in self.buffers), strict=True))
@@ -195,9 +213,6 @@ class RecurrentState:
         del tokens
         # `self.tensors` keeps them: `reset` and a mixer make new ones, so addresses are taken before each token.
         return [tensor.data_ptr() for tensor in self.tensors]
-
-    def taken(self, tokens: int = 1) -> None:
-        """Native code wrote over the tensors: nothing is left to do."""
 
     def snapshot(self) -> tuple[Tensor, ...]:
         """A copy of the tensors."""
@@ -251,8 +266,16 @@ class CompressedState(RecurrentState):
         return sum(buffer.bytes_with(-(-tokens // self.ratio)) for buffer in self.buffers)
 
 
-_NOTHING = tuple([0] * (STATES - n) for n in range(STATES + 1))
 LayerState = RowsState | RecurrentState  # what one layer keeps of a sequence
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """Where native code finds a sequence of up to `until` tokens, STATES addresses a layer; and bytes of its rows."""
+
+    addresses: array[int]
+    until: int
+    nbytes: int
 
 
 @dataclass(frozen=True)
@@ -288,12 +311,17 @@ class SequenceState:
         self.max_snapshots = max_snapshots
         self.max_snapshot_bytes = max_snapshot_bytes
         self.rows = [layer for layer in self.layers if isinstance(layer, RowsState)]
+        self._taken = Taken()
         for layer in self.layers:
             for buffer in layer.buffers:
                 buffer.most = most_tokens
+        for rows in self.rows:
+            for buffer in rows.buffers:
+                buffer.count_with(self._taken)
         self._recurrent = {at: layer for at, layer in enumerate(self.layers) if isinstance(layer, RecurrentState)}
         self._snapshots: list[_Snapshot] = []  # in order of length
         self._partial = False
+        self._prepared: _Prepared | None = None
         self.unchanged = 0
         self.saved: list[tuple[int, int]] = []
 
@@ -313,7 +341,8 @@ class SequenceState:
         return not self._recurrent
 
     def begin(self) -> None:
-        """A forward pass starts: the layers will run ahead of `length` one by one."""
+        """A forward pass through torch starts: the layers will run ahead of `length` one by one."""
+        self._prepared = None
         self._partial = True
 
     def commit(self, tokens: int, horizon: int) -> None:
@@ -324,6 +353,9 @@ class SequenceState:
 
     def rows_with(self, tokens: int) -> int:
         """Bytes that rows take once so many more tokens are here: what does not grow with them is not counted."""
+        known = self._prepared  # asked for every token: hundreds of rows need not be looked at
+        if known is not None and self.length + tokens <= known.until:
+            return known.nbytes
         return sum(layer.rows_with(tokens) for layer in self.layers)
 
     @property
@@ -331,14 +363,24 @@ class SequenceState:
         """Bytes of the rows that are there: of those allocated, the ones that were written to."""
         return sum(buffer.written for layer in self.layers for buffer in layer.buffers)
 
-    def prepared(self, tokens: int = 1) -> list[int]:
-        """STATES addresses per layer, for native code that takes the sequence so many tokens further."""
-        found: list[int] = []
-        for layer in self.layers:
+    def prepared(self, tokens: int = 1) -> array[int]:
+        """A pass by native code starts, over so many tokens: STATES addresses per layer, valid until the next one."""
+        self._partial = True
+        known = self._prepared
+        if known is None or self.length + tokens > known.until:
+            known = self._prepared = self._prepare(tokens)
+        for at, layer in self._recurrent.items():  # their tensors may be others than before
             own = layer.prepared(tokens)
-            found += own
-            found += _NOTHING[len(own)]
-        return found
+            known.addresses[at * STATES : at * STATES + len(own)] = array("Q", own)
+        return known.addresses
+
+    def _prepare(self, tokens: int) -> _Prepared:
+        addresses = array("Q", bytes(8 * STATES * len(self.layers)))
+        for at, layer in enumerate(self.layers):
+            own = layer.prepared(tokens)
+            addresses[at * STATES : at * STATES + len(own)] = array("Q", own)
+        until = min((buffer.capacity for rows in self.rows for buffer in rows.buffers), default=sys.maxsize)
+        return _Prepared(addresses, until, sum(layer.rows_with(0) for layer in self.layers))
 
     def pieces(self, number: int, start: int) -> list[Tensor]:
         """Rows from `start` on of the buffer with this number, STATES for each layer: views [heads, n, dim]."""
@@ -347,8 +389,7 @@ class SequenceState:
 
     def taken(self, tokens: int = 1) -> None:
         """Native code took every layer so many tokens further."""
-        for layer in self.layers:
-            layer.taken(tokens)
+        self._taken.count += tokens
 
     def snapshot(self) -> None:
         """Remember the recurrent states at this length, so that rollback can come back here."""
@@ -368,6 +409,7 @@ class SequenceState:
         Exact where every layer keeps rows. With recurrent layers it is the nearest snapshot at or below `length`,
         or 0; the caller feeds the tokens in between again.
         """
+        self._prepared = None
         reached = min(length, self.length)
         if self._recurrent and (reached < self.length or self._partial):
             reached = self._restore(reached)

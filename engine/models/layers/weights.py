@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -32,6 +33,9 @@ class LookupTable(Protocol):
 
     def rows(self, ids: Tensor) -> Tensor:
         """float32 [N, cols]. ids: [N]."""
+
+    def write(self, ids: Sequence[int], out: Tensor) -> None:
+        """The same, of a few, to out [N, cols], contiguous float32."""
 
 
 class StoredLookupTable(LookupTable, Protocol):

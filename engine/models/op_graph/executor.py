@@ -80,13 +80,15 @@ class GraphExecutor:
         self._kernel, self._experts = kernel, experts
         self._built = built  # owns the memory
         self._segments = tuple(built.segments)
-        self._layers = GraphLayers(
-            kernel,
-            [segment.graph for segment in self._segments],
-            [(segment.layer, segment.steps[0]) if segment.steps else None for segment in self._segments],
-        )
         self._rope_caches = tuple(built.rope_caches.values())
         self._angles = op_graph.OpGraph([op_graph.rope(t.frequencies, t.cosines, t.sines) for t in self._rope_caches])
+        # The angles come first, with no experts behind them.
+        self._layers = GraphLayers(
+            kernel,
+            [self._angles, *(segment.graph for segment in self._segments)],
+            [None, *((each.layer, each.steps[0]) if each.steps else None for each in self._segments)],
+            head=head,
+        )
         self._head = head
         self._by_id, self._logits = by_id, logits
         self._step: GraphStep | None = None
@@ -94,7 +96,9 @@ class GraphExecutor:
         # Computes layers of a single token from one on, and returns the one whose experts come next; the number of
         # layers with experts: none do, and the logits are there; -1: it did nothing.
         self.run_ahead: Callable[[int, GraphStep], int] | None = None
-        self._answered = False  # the logits of the step are there
+        # Views of the memory by tokens, made once: a token's own would each be a call of torch.
+        self._given = tuple(built.x[:count] for count in range(op_graph.MOST_ROWS + 1))
+        self._first = logits[:1]
 
     def linears(self) -> list[tuple[op_graph.OpGraph, int, MatrixView]]:
         """Every op that multiplies with one matrix: its graph, its place there, and the matrix."""
@@ -115,48 +119,51 @@ class GraphExecutor:
         """Where the logits [rows, V] of a step are found."""
         return self._logits
 
+    def given(self, tokens: int) -> Tensor:
+        """Where so many tokens [T, H], at most `most`, are to be embedded before they are fed."""
+        return self._given[tokens]
+
     def forward(
         self,
-        x: Tensor,
+        tokens: int,
         by_id: Tensor | None,
         state: SequenceState,
         horizon: int,
-        want: Literal["last", "all", "none"],
+        want: Literal["last", "next", "all", "none"],
     ) -> Tensor | None:
-        """x: [T, H], T embedded tokens, at most `most`. by_id: of PerLayerInputs, if there are any. Returns logits
-        [T or 1, V] if wanted, to the last bit those that the same tokens give one by one.
+        """Feed so many tokens, embedded in `given`. by_id: of PerLayerInputs, if there are any. Returns logits [T or 1,
+        V] if wanted, to the last bit those that the same tokens give one by one; of 'next' see forward_sequences.
 
         What is raised leaves `state` as Decoder.forward says.
         """
-        first = None if want == "none" else 0 if want == "all" else len(x) - 1
-        return self.forward_sequences(x, by_id, [state], [horizon], counts=[len(x)], first=first)
+        first = None if want == "none" else 0 if want == "all" else tokens - 1
+        return self.forward_sequences(by_id, [state], [horizon], counts=[tokens], first=first, kept=want != "next")
 
     def forward_sequences(
         self,
-        x: Tensor,
         by_id: Tensor | None,
         states: Sequence[SequenceState],
         horizons: Sequence[int],
         *,
         counts: Sequence[int],
         first: int | None = 0,
+        kept: bool = True,
     ) -> Tensor | None:
-        """x: [T, H], embedded tokens, at most `most`, of several sequences that `turn_alike`, those of one behind those
-        of the other. counts: tokens of each; horizons: of each. first: row from which on logits are wanted; None: none.
+        """Feed tokens, embedded in `given`, of several sequences that `turn_alike`, those of one behind those of the
+        other. counts: tokens of each; horizons: of each. first: row from which on logits are wanted; None: none.
 
-        Returns logits [T - first, V], to the last bit those that each token gives alone. What is raised rolls all
-        states back.
+        Returns logits [T - first, V], to the last bit those that each token gives alone; if not `kept`, where the next
+        tokens' will be written. What is raised rolls all states back.
         """
         before = [state.length for state in states]
-        if len(x) == 1 and self.before_token is not None:
+        if self.before_token is not None and len(counts) == counts[0] == 1:
             self.before_token(states[0])
         try:
-            step = self._begin(x, by_id, max(horizons), len(states[0].layers))
-            for state in states:
-                state.begin()
+            step = self._begin(by_id, max(horizons), len(states[0].layers))
             prepared = [state.prepared(count) for state, count in zip(states, counts, strict=True)]
             step.set_sequences(before, prepared, counts)
-            self._run_layers(step)
+            step.with_head = first == 0
+            answered = self._run_layers(step)
         except BaseException:
             for state, length in zip(states, before, strict=True):
                 state.rollback(length)
@@ -164,46 +171,48 @@ class GraphExecutor:
         for state, horizon, count in zip(states, horizons, counts, strict=True):
             state.taken(count)
             state.commit(count, horizon)
-        return None if first is None else self._run_head(step, first)
+        if first is None:
+            return None
+        if not answered:
+            step.run_from(first)
+            self._kernel.run_graph(self._head, step)
+        logits = self._first if step.tokens == 1 else self._logits[first : step.tokens]
+        return logits.clone() if kept else logits
 
     def turn_alike(self, one: int, other: int) -> bool:
         """Whether sequences that reach so many tokens are rotated by the same frequencies."""
         return all(cache.stretch(one) == cache.stretch(other) for cache in self._rope_caches)
 
-    def _begin(self, x: Tensor, by_id: Tensor | None, horizon: int, layers: int) -> GraphStep:
+    def _begin(self, by_id: Tensor | None, horizon: int, layers: int) -> GraphStep:
         for cache in self._rope_caches:
             cache.reach(horizon)
-        self._built.x[: len(x)].copy_(x)
         if self._by_id is not None and by_id is not None:
-            self._by_id[: len(x)].copy_(by_id)
+            self._by_id[: len(by_id)].copy_(by_id)
         self._step = self._step or GraphStep(layers)
         return self._step
 
-    def _run_layers(self, step: GraphStep) -> None:
-        experts, tokens = self._experts, step.tokens
-        self._kernel.run_graph(self._angles, step)
+    def _run_layers(self, step: GraphStep) -> bool:
+        """Returns whether the logits are there as well."""
+        experts, tokens, layers = self._experts, step.tokens, len(self._segments)
         ahead = self.run_ahead if tokens == 1 else None
-        self._answered, at = False, 0
-        while at < len(self._segments):
+        at = 0  # of the graphs: the angles', and then the layers', of which the first is 1
+        if ahead is not None:
+            self._kernel.run_graph(self._angles, step)
+            at = 1
+        while at <= layers:
             if ahead is not None:
-                asked = ahead(at, step)
+                asked = ahead(at - 1, step)
+                if asked == layers - 1:
+                    return True
                 if asked < 0:
                     ahead = None
-                elif asked == len(self._segments) - 1:
-                    self._answered = True
-                    return
                 else:
-                    at = asked
+                    at = asked + 1
             if ahead is None:
                 at = experts.run_layers(self._layers, at, step)
-            segment = self._segments[at]
-            if segment.steps:
+                if at > layers:
+                    return True
+            if at and (segment := self._segments[at - 1]).steps:
                 experts.moe_step(segment.layer, segment.steps[tokens - 1])
             at += 1
-
-    def _run_head(self, step: GraphStep, first: int) -> Tensor:
-        """Logits [T, V] of the tokens from `first` on."""
-        if not self._answered:
-            step.run_from(first)
-            self._kernel.run_graph(self._head, step)
-        return self._logits[first : step.tokens].clone()
+        return False

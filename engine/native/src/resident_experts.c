@@ -199,7 +199,8 @@ int32_t uh_run_layers(uh_context *context, const uh_graph_layer *layers, int32_t
     for (int32_t at = first;; at++) {
         const uh_graph_layer *own = layers + at;
         if (uh_run_graph(context, own->ops, own->n_ops, step)) return -1;
-        if (at == n - 1 || !own->experts || uh_nanoseconds() > end) return at;
+        if (at == n - 1 || (own->k && !own->experts) || uh_nanoseconds() > end) return at;
+        if (!own->k) continue;
         asked->ids = own->ids;
         asked->weights = own->weights;
         asked->x = own->x;

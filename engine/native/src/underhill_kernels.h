@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 27
+#define UH_ABI 28
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -234,7 +234,7 @@ UH_API int uh_look_up(const uh_resident_layer *layer, uh_step_args *step);
 UH_API int uh_moe_if_resident(uh_context *context, const uh_resident_layer *layer, uh_step_args *step);
 
 /* The ops of a layer, and what the experts behind them are asked, for 1 to UH_MOST_ROWS tokens: ids and weights [tokens, k],
- * x and the answer y [tokens, hidden]. experts: NULL: it has none, or only the caller computes them. */
+ * x and the answer y [tokens, hidden]. k 0: no experts follow; experts: NULL: only the caller computes them. */
 typedef struct {
     const uh_op *ops;
     const uh_resident_layer *experts;
@@ -246,8 +246,9 @@ typedef struct {
 } uh_graph_layer;
 
 /* Runs layers for all rows of a step: the ops of number `first`, and on to the next as long as no expert has to be fetched,
- * none is TAKEN, `patience` nanoseconds have not passed, and one follows of the n. Returns the layer whose ops ran last; what
- * comes behind these has not been computed, and is not counted. -1: out of memory. asked: room as of uh_look_up. */
+ * none is TAKEN or only the caller's, `patience` nanoseconds have not passed, and one follows of the n. Returns the layer whose
+ * ops ran last; what comes behind these has not been computed, and is not counted. -1: out of memory. asked: room as of
+ * uh_look_up. */
 UH_API int32_t uh_run_layers(uh_context *context, const uh_graph_layer *layers, int32_t first, int32_t n, const uh_step *step,
                              uh_step_args *asked, int64_t patience);
 

@@ -70,8 +70,8 @@ class FakeModel:
     def continues(self, state: FakeState, length: int) -> bool:
         return not state.length or self.switch is None or (state.length > self.switch) == (length > self.switch)
 
-    def forward(self, ids: Tensor, state: FakeState, want: str = "last", horizon: int = 0) -> Tensor | None:
-        self.passes.append(ids.tolist())
+    def forward(self, ids: Sequence[int], state: FakeState, want: str = "last", horizon: int = 0) -> Tensor | None:
+        self.passes.append([int(token) for token in ids])
         if self.switch is not None:
             beyond = max(horizon, state.length + len(ids)) > self.switch
             assert not state.length or state.beyond == beyond, "keys of both sides of the switch would meet"
@@ -79,10 +79,10 @@ class FakeModel:
         if self.fail_at is not None and state.length + len(ids) > self.fail_at:
             raise OSError("the disk went away")
         rows = []
-        for token in ids.tolist():
+        for token in self.passes[-1]:
             state.seen.append(token)
             rows.append(torch.nn.functional.one_hot(torch.tensor(self._script(state.seen)), VOCABULARY).float())
-        return {"none": None, "last": rows[-1][None], "all": torch.stack(rows)}[want]
+        return {"none": None, "all": torch.stack(rows)}.get(want, rows[-1][None])
 
     most_rows = 4
 

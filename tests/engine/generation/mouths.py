@@ -100,8 +100,8 @@ class Voice(FakeModel):
         super().__init__(script=lambda seen: says[min(max(len(seen) - prompt, 0), len(says) - 1)])
         self._vocabulary = vocabulary
 
-    def forward(self, ids: Tensor, state: FakeState, want: str = "last", horizon: int = 0) -> Tensor | None:
-        state.seen += ids.tolist()
+    def forward(self, ids: Sequence[int], state: FakeState, want: str = "last", horizon: int = 0) -> Tensor | None:
+        state.seen += map(int, ids)
         logits = torch.zeros(1, self._vocabulary)
         logits[0, self._script(state.seen)] = 1
         return None if want == "none" else logits

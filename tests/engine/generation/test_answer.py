@@ -113,7 +113,7 @@ def test_an_answer_cut_inside_a_character_shows_what_is_there(chat: ChatFormat) 
         def forward(self, ids, state, want="last", horizon=0):  # type: ignore[no-untyped-def]
             import torch
 
-            state.seen += ids.tolist()
+            state.seen += map(int, ids)
             token = first if len(state.seen) == 3 else 2
             return None if want == "none" else torch.nn.functional.one_hot(torch.tensor([token]), 4096).float()
 

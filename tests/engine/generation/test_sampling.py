@@ -55,7 +55,7 @@ def test_draws_follow_the_distribution_of_the_transformers_warpers(sampling: Sam
 
 
 def test_top_p_over_a_flat_vocabulary_keeps_the_share_asked_for() -> None:
-    order = _nucleus(np.zeros(50_000, np.float32), 0.9)
+    order = _nucleus(np.zeros(50_000, np.float32), 0.9, np.empty(50_000, np.float32))
     assert order.size == pytest.approx(45_000, abs=50)
     assert np.unique(order).size == order.size
 
@@ -65,7 +65,7 @@ def test_top_p_over_a_flat_vocabulary_keeps_the_share_asked_for() -> None:
 def test_top_p_keeps_the_fewest_that_reach_it_however_the_mass_lies(width: float, top_p: float) -> None:
     logits = (torch.randn(3000, generator=torch.Generator().manual_seed(3)) * width).double()
     logits -= logits.max()
-    order = _nucleus(logits.float().numpy(), top_p)
+    order = _nucleus(logits.float().numpy(), top_p, np.empty(len(logits), np.float32))
     by_mass = torch.softmax(logits, 0).sort(descending=True)
     fewest = int(torch.searchsorted(by_mass.values.cumsum(0), top_p)) + 1
     assert abs(order.size - fewest) <= 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -43,7 +43,7 @@ class Model:
     def continues(self, state: Any, length: int) -> bool:
         return bool(state == "state" and length > 3)
 
-    def forward(self, ids: Tensor, state: Any, want: str = "last", horizon: int = 0) -> Tensor | None:
+    def forward(self, ids: Sequence[int], state: Any, want: str = "last", horizon: int = 0) -> Tensor | None:
         self.seen.append((len(ids), torch.get_num_threads()))
         return torch.tensor([float(horizon)]) if want == "last" else None
 
@@ -54,10 +54,10 @@ def test_every_pass_gets_its_threads() -> None:
     state = threaded.new_state()
     assert [threaded.continues(state, 3), threaded.continues(state, 4)] == [False, True]
     for tokens in (5, 1, 1, 4):
-        threaded.forward(torch.zeros(tokens, dtype=torch.long), state)
+        threaded.forward([0] * tokens, state)
     assert model.seen == [(5, 2), (1, 1), (1, 1), (4, 2)]
-    assert threaded.forward(torch.zeros(2), state, "none") is None
-    assert threaded.forward(torch.zeros(2), state, "last", 7) == torch.tensor([7.0])
+    assert threaded.forward([0, 0], state, "none") is None
+    assert threaded.forward([0, 0], state, "last", 7) == torch.tensor([7.0])
 
 
 @pytest.mark.parametrize(("given", "expected"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])

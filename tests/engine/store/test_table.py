@@ -57,6 +57,9 @@ def test_rows_are_those_that_are_stored_in_any_order(
         found = table.rows(torch.tensor(ids, dtype=torch.int64))
         assert found.dtype == torch.float32
         assert torch.equal(found, values[torch.tensor(ids, dtype=torch.int64)].float())
+        if ids:
+            table.write(ids, out := torch.full((len(ids), COLS), 7.0))
+            assert torch.equal(out, found)
     file.close()
 
 

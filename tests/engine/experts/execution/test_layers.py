@@ -13,7 +13,7 @@ from engine.experts.backend import GraphLayers, Step
 from engine.experts.policies import HobbitWeights, HobbitWeightsByShare
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime
-from engine.native.op_graph import MOST_ROWS, GraphStep, OpGraph
+from engine.native.op_graph import MOST_ROWS, GraphStep, OpGraph, scale
 from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 
@@ -128,6 +128,25 @@ def test_whoever_wants_the_cache_gets_it_between_layers(models: list[Model], mon
     model.alone = 0
     assert all(torch.equal(a, b) for a, b in zip(wanted, model.together(1, 3), strict=True))
     assert model.alone == LAYERS
+
+
+def test_what_follows_the_layers_runs_in_their_call_where_it_is_wanted(models: list[Model]) -> None:
+    _, model = two(models, 6 * LAYERS, policy="hobbit")
+    given, step = torch.ones(MOST_ROWS, 4), GraphStep(0)
+    layers = GraphLayers(
+        model.runtime.kernel,
+        [OpGraph([])] * (LAYERS + 2),
+        [None, *model.layers.asked],
+        head=OpGraph([scale(given, 2.0)]),
+    )
+    for tokens, with_head in ((1, False), (1, True), (MOST_ROWS, True)):
+        model.together(tokens, 3)  # so that all is there
+        model.asked(tokens, 3)
+        given.fill_(1.0)
+        step.set(0, [], tokens)
+        step.with_head = with_head
+        assert model.runtime.run_layers(layers, 0, step) == LAYERS + 1 + with_head
+        assert torch.equal(given[:, 0], torch.tensor([1.0 + (with_head and at < tokens) for at in range(MOST_ROWS)]))
 
 
 def test_a_closed_kernel_is_an_error(models: list[Model]) -> None:

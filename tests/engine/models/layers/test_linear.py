@@ -51,6 +51,10 @@ def test_rows_are_those_of_the_head_that_is_tied_to_them(kernel: NativeKernel, k
     tied = Linear(weight, None, WeightFormat(kind, kernel=kernel))
     rows = tied.rows(ids)
     assert relative(rows, weight[ids]) < ALLOWED[kind]
+    tied.write(ids.tolist(), written := torch.full((4, 96), 7.0))
+    assert torch.equal(written, rows)
+    with pytest.raises(IndexError):
+        tied.write([50], written[:1])
     one_hot = torch.eye(96)[5:6]
     assert torch.allclose(tied(one_hot)[0, ids], rows[:, 5], atol=1e-5)
 

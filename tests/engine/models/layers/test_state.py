@@ -8,6 +8,7 @@ import torch
 from engine.models.layers import state as module
 from engine.models.layers.state import ChunkedRows, RecurrentState, RowsState, SequenceState
 from engine.native.kv_rows import pack_rows, unpack_rows
+from engine.native.op_graph import STATES
 
 
 @pytest.fixture(autouse=True)
@@ -224,3 +225,51 @@ def test_packed_rows_take_zeros_tiny_numbers_and_what_is_not_finite() -> None:
     assert found[2, 32:].isfinite().all()
     assert found[3, :32].isfinite().all()
     assert found[4, 0] == pytest.approx(3e38, rel=0.01)
+
+
+def native(state: SequenceState, tokens: int) -> list[int]:
+    """What a decoder does by native code: the addresses that it is given."""
+    addresses = state.prepared(tokens).tolist()
+    state.taken(tokens)
+    state.commit(tokens, state.length + tokens)
+    return addresses
+
+
+def where(state: SequenceState) -> list[int]:
+    """The addresses, layer by layer."""
+    found: list[int] = []
+    for layer in state.layers:
+        own = layer.prepared(0)
+        found += own + [0] * (STATES - len(own))
+    return found
+
+
+def test_native_code_is_told_of_other_addresses_where_there_are_others() -> None:
+    state = SequenceState([_rows(), _rows(), _recurrent()])
+    before: list[int] = []
+    for at in range(20):
+        addresses = native(state, 1)
+        grown = at in (0, 4, 8, 16)
+        assert (addresses[:-STATES] != before[:-STATES]) is grown
+        assert addresses == where(state)
+        assert held(state)[:2] == (at + 1, at + 1)
+        assert state.rows_with(0) == sum(rows.nbytes for rows in state.rows)
+        before = addresses
+    state.layers[2].reset()  # type: ignore[union-attr]
+    assert native(state, 1)[-STATES:] != before[-STATES:]
+
+
+def test_torch_and_native_code_count_the_same_rows() -> None:
+    state = SequenceState([_rows(), _rows()])
+    native(state, 3)
+    feed(state, 3)
+    assert held(state) == (6, 6)
+    assert native(state, 3) == where(state)
+    assert held(state) == (9, 9)
+    state.rollback(5)
+    assert held(state) == (5, 5)
+    assert native(state, 1) == where(state)
+    state.prepared(4)  # and breaks off
+    state.rollback(6)
+    assert held(state) == (6, 6)
+    assert [piece.shape[1] for piece in state.pieces(0, 0)] == [4, 2]

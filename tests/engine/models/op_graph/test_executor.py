@@ -152,6 +152,18 @@ def test_logits_stay_when_the_next_token_comes(pair: Pair, kernel: NativeKernel)
     assert torch.equal(first, kept)
 
 
+def test_the_next_tokens_logits_are_the_same_bits_and_lie_where_others_will(pair: Pair, kernel: NativeKernel) -> None:
+    decoder = again(pair, kernel)
+    state, wanted = decoder.new_state(), fed(decoder, IDS, decoder.new_state())
+    found = []
+    for token, own in zip(IDS, wanted, strict=True):
+        logits = decoder.forward([token], state, "next")
+        assert logits is not None
+        assert torch.equal(logits[0], own)
+        found.append(logits.data_ptr())
+    assert len(set(found)) == 1
+
+
 class FailingExperts(ReferenceExperts):
     """Breaks off at a layer while `failing`."""
 
