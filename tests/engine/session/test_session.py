@@ -126,7 +126,7 @@ def test_the_same_question_again_reads_one_token_and_says_the_same(session: Sess
 def test_stopping_keeps_what_was_said_and_the_session_goes_on(session: Session) -> None:
     stopped = session.generate(HELLO, GREEDY, (), Listener(stop_after=4))
     assert stopped.finish == "cancelled"
-    assert len(stopped.token_ids) == 4
+    assert 4 <= len(stopped.token_ids) <= 4 + stopped.accepted  # a draft that was right comes at once
     assert ask(session).token_ids[:4] == stopped.token_ids
 
 
