@@ -17,6 +17,7 @@ from app.i18n.translate import tr
 from app.platform import files
 from app.sidebar.sidebar import Sidebar
 from app.telemetry.docks import TelemetryDocks
+from app.theme import fonts, sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
@@ -26,6 +27,7 @@ from app.widgets.messages import Banners, Button, Toast
 from app.widgets.search_field import FindBar
 from engine import protocol
 
+_CHATS = 248  # pixels that the list of chats is wide beside text of the base size
 _MANAGE_MODELS = (
     protocol.Kind.DISK_FULL, protocol.Kind.DISK_ERROR, protocol.Kind.MISSING_FILE, protocol.Kind.NOT_A_MODEL,
     protocol.Kind.BROKEN_FILE, protocol.Kind.UNSUPPORTED_MODEL,
@@ -86,11 +88,20 @@ class Shell(QMainWindow):
         self.splitter.addWidget(self.sidebar)
         self.splitter.addWidget(page)
         self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([248, 1000])
+        self._chats = self.splitter.sizes()[0]
+        sizes.follow(self, Shell._fit_chats)
         self.setCentralWidget(self.splitter)
         self.live = TelemetryDocks(self, theme)
         self.transcript.link.connect(self._open_link)
         self.transcript.failed.connect(self.toast.show_message)
+
+    def _fit_chats(self) -> None:
+        """Have as much of the chats' titles seen in large text, as far as a quarter of the screen is enough: not once a
+        person has chosen another width."""
+        if self.splitter.sizes()[0] == self._chats:
+            chats = min(fonts.pixels(_CHATS), max(_CHATS, self.screen().availableGeometry().width() // 4))
+            self.splitter.setSizes([chats, self.width() - chats])
+            self._chats = self.splitter.sizes()[0]
 
     # ---- pages and panes --------------------------------------------------------------------------------------
 

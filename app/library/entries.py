@@ -144,6 +144,10 @@ class LibraryEntry(QFrame):
             found.setFocus()
         return found is not None
 
+    def show_facts(self, facts: str) -> None:
+        """Show a line made by `joined`, broken between its parts."""
+        self.facts.setText(unbroken(facts))
+
     def show_problem(self, problem: str) -> None:
         """Show what is wrong with it; '' for nothing."""
         show_text(self.sentence, problem)

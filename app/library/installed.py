@@ -185,7 +185,7 @@ class InstalledModels(LibrarySection):
                 self._jobs.addWidget(made)
                 self.refresh()
             p, entry = job.progress, self.job_entries[job.id]
-            entry.facts.setText(model_text.joined(p.text, model_text.progress(p.done, p.total, p.unit, p.rate, p.left)))
+            entry.show_facts(model_text.joined(p.text, model_text.progress(p.done, p.total, p.unit, p.rate, p.left)))
             set_progress(entry.bar, p.done, p.total)
 
     @Slot()

@@ -18,7 +18,10 @@ _UNKNOWN = 1 << 62  # bytes; behind every known size
 
 
 class ModelFilters(QWidget):
-    """One choice each of fit, size, use, maker, license and order. changed: one of them was chosen."""
+    """One choice each of fit, size, use, maker and license. changed: one of them was chosen, or another order.
+
+    order: to be laid out beside the search.
+    """
 
     changed = Signal()
 
@@ -44,7 +47,8 @@ class ModelFilters(QWidget):
         for box in (*self._filters, self.order):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
             box.currentIndexChanged.connect(self._chosen)
-            layout.addWidget(box)
+            if box is not self.order:
+                layout.addWidget(box)
         layout.addWidget(self.clear)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date
 
@@ -18,6 +19,8 @@ MISSING = "missing_disk"  # and of one in a folder that is not there now
 # Of what a person is asked for, where it is given: the setting beside which the token is, and the offline switch.
 SETTINGS = {str(protocol.Kind.NO_ACCESS): "proxy", str(protocol.Kind.OFFLINE): "offline"}
 _SHORT = 30  # signs
+_IN_UNIT = re.compile(r"(?<=\d)-(?=bit\b)|(?<=[A-Za-z])/(?=s\b)")  # "8-bit", "MB/s", but no repository's name
+_KEPT = {"-": "\u2011", "/": "/\u2060"}  # where no line is broken
 FIT_GROUPS = {
     "memory": tr_noop("In memory"),
     "disk": tr_noop("Runs from disk"),
@@ -154,6 +157,7 @@ def joined(*parts: str, between: str = BETWEEN) -> str:
 
 def unbroken(line: str) -> str:
     """Have a line made by `joined` break between its parts, not within a short one."""
+    line = _IN_UNIT.sub(lambda sign: _KEPT[sign[0]], line)
     return _STAYS.join(part if len(part) > _SHORT else part.replace(" ", "\u00a0") for part in line.split(BETWEEN))
 
 

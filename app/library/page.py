@@ -112,7 +112,7 @@ def show_progress(entry: LibraryEntry, t: protocol.Transfer) -> None:
         entry.facts.setText(model_text.joined(tr(model_text.STATES[t.state]), t.repo))
         return
     doing = t.text if t.state == protocol.RUNNING and t.text else tr(model_text.STATES[t.state])
-    entry.facts.setText(model_text.joined(doing, model_text.progress(t.done, t.total, "bytes", t.rate, t.left)))
+    entry.show_facts(model_text.joined(doing, model_text.progress(t.done, t.total, "bytes", t.rate, t.left)))
     set_progress(entry.bar, t.done, t.total if t.total or t.state == protocol.RUNNING else 1)
 
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit,
 from app.composer import Composer
 from app.i18n.translate import tr
 from app.prompts.library import PromptLibrary, SavedPrompt, filled, variables
-from app.widgets.builders import form_column, make_label, open_dialog
+from app.widgets.builders import form_column, make_button, make_label, open_dialog
 from app.widgets.text import plain_entry
 
 _MOST = 8  # rows that are seen at a time
@@ -27,13 +27,15 @@ class VariablesDialog(QDialog):
         self._prompt = prompt
         self.fields: dict[str, QLineEdit] = {}
         form = QFormLayout()
+        form.setContentsMargins(0, 0, 0, 0)
         for name in variables(prompt.text):
             field = QLineEdit(self)
             field.setAccessibleName(name)
             form.addRow(plain_entry(name), field)
             self.fields[name] = field
         box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        insert = box.addButton(tr("Insert"), QDialogButtonBox.ButtonRole.AcceptRole)
+        insert = make_button(tr("Insert"), self, style="primary")
+        box.addButton(insert, QDialogButtonBox.ButtonRole.AcceptRole)
         insert.setDefault(True)
         box.accepted.connect(self.accept)
         box.rejected.connect(self.reject)

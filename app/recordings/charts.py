@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.i18n.translate import tr, tr_engine, tr_noop
 from app.telemetry.charts import Chart
-from app.theme import fonts
+from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.text import percent, size
 from engine import protocol
@@ -22,6 +22,9 @@ _ROWS = {"layers": tr_noop("Attention"), "experts": tr_noop("Experts"), "waits":
          "reads": tr_noop("Disk reads")}  # fmt: skip
 KINDS = {"demand": tr_noop("needed now"), "upgrade": tr_noop("to full precision"), "prefetch": tr_noop("prefetched")}
 _MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_HIGHEST = 13  # lines of text that a chart is high, at most
+_LEAST = 8
+_ROW = 1.5  # lines of text that a row of a timeline is high
 
 
 def policy_name(policy: str) -> str:
@@ -41,9 +44,15 @@ class PolicyChart(Chart):
     """A line for each policy: hit rate, or share of bytes read, over the share of experts that are cached."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, tr("Cache policies by cache size"), 13, parent)
+        super().__init__(theme, tr("Cache policies by cache size"), _HIGHEST, parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        sizes.follow(self, lambda chart: chart.setMinimumHeight(_LEAST * chart.fontMetrics().lineSpacing()))
         self._lines: tuple[protocol.PolicyLine, ...] = ()
         self._reads = False
+
+    def sizeHint(self) -> QSize:
+        """As low as it gets: it takes the room that the table below leaves."""
+        return QSize(120, self.minimumHeight())
 
     def show_lines(self, lines: tuple[protocol.PolicyLine, ...], *, reads: bool) -> None:
         """reads: show bytes read instead of hit rates."""
@@ -75,8 +84,9 @@ class PolicyChart(Chart):
             painter.setPen(QColor(p.muted))
             painter.drawText(QRectF(0, y - line_height / 2, left - 8, line_height), Qt.AlignmentFlag.AlignRight,
                              percent(mark))  # fmt: skip
-            painter.drawText(QRectF(x - 40, area.bottom() + 3, 80, line_height), Qt.AlignmentFlag.AlignHCenter,
-                             percent(mark))  # fmt: skip
+            if mark:  # the corner's is drawn, beside the other axis
+                painter.drawText(QRectF(x - 40, area.bottom() + 3, 80, line_height), Qt.AlignmentFlag.AlignHCenter,
+                                 percent(mark))  # fmt: skip
         foot = QRectF(area.left(), area.bottom() + 3 + line_height, area.width(), line_height)
         painter.drawText(foot, Qt.AlignmentFlag.AlignHCenter, tr("Experts kept in memory"))
         ends: list[tuple[float, str, QColor]] = []
@@ -180,14 +190,29 @@ class PassChart(Chart):
     """What one forward pass did when: a row each for attention, experts and waiting, and one for each reader."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, tr("Timeline of one step"), 13, parent)
+        super().__init__(theme, tr("Timeline of one step"), _HIGHEST, parent)
         self._found: protocol.PassTimeline | None = None
         self._drawn: list[tuple[QRectF, protocol.TimelineSpan]] = []
+        self._most = 0  # rows that a pass had: another one with fewer does not move what is below
+        sizes.follow(self, PassChart._fit)
 
     def show_pass(self, found: protocol.PassTimeline | None) -> None:
         """Show one; None for none."""
         self._found = found
+        self._most = max(self._most, len(self._rows()))
+        self._fit()
         self.update()
+
+    def _rows(self) -> list[tuple[str, int]]:
+        """(kind, reader) from top to bottom."""
+        spans = self._found.spans if self._found is not None else ()
+        lanes = sorted({span.lane for span in spans if span.row == "reads"})
+        return [("layers", 0), ("experts", 0), ("waits", 0), *(("reads", lane) for lane in lanes)]
+
+    def _fit(self) -> None:
+        """Be as high as the rows, and the line below them."""
+        lines = min(_HIGHEST, _ROW * self._most + 1)
+        self.setFixedHeight(round(lines * self.fontMetrics().lineSpacing()))
 
     def colours(self) -> list[tuple[str, str]]:
         """(colour, words) of everything that is drawn."""
@@ -213,23 +238,18 @@ class PassChart(Chart):
         painter, p = QPainter(self), self.theme.palette
         painter.setFont(fonts.text(0.84))
         metrics = painter.fontMetrics()
-        lanes = sorted({span.lane for span in found.spans if span.row == "reads"})
-        rows: list[tuple[str, int]] = [
-            ("layers", 0),
-            ("experts", 0),
-            ("waits", 0),
-            *(("reads", lane) for lane in lanes),
-        ]
+        rows = self._rows()
+        first_reader = next((lane for row, lane in rows if row == "reads"), 0)
         left = max(metrics.horizontalAdvance(tr(words)) for words in _ROWS.values()) + 12
         foot = metrics.lineSpacing() + 4
-        high = min(26.0, (self.height() - foot) / max(1, len(rows)))
+        high = min(_ROW * self.fontMetrics().lineSpacing(), (self.height() - foot) / len(rows))
         whole = max(found.seconds[found.number], 1e-9)
         area = QRectF(left, 0, self.width() - left - 4, high * len(rows))
         for at, (row, lane) in enumerate(rows):
             strip = QRectF(area.left(), at * high + 2, area.width(), high - 4)
             painter.fillRect(strip, QColor(p.surface))
             painter.setPen(QColor(p.muted))
-            if row != "reads" or lane == lanes[0]:
+            if row != "reads" or lane == first_reader:
                 label = QRectF(0, at * high, left - 8, high)
                 painter.drawText(label, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, tr(_ROWS[row]))
             for span in found.spans:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QListWidget,
     QListWidgetItem,
+    QSizePolicy,
     QStackedWidget,
     QTabBar,
     QTableWidget,
@@ -39,6 +40,7 @@ from app.widgets.builders import (
 from app.widgets.text import size
 from engine import protocol
 
+_ROWS = 6  # lines of text that the table shows at least, however little room there is
 RECORDED = "recorded"  # the quality that a recording was made at
 
 
@@ -67,9 +69,11 @@ class ReplayPage(QWidget):
         self.table.setShowGrid(False)
         self.table.setObjectName("figures")
         self.table.setSizeAdjustPolicy(QAbstractItemView.SizeAdjustPolicy.AdjustToContents)
+        self.table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        sizes.follow(self.table, _fit_rows)
         vbox(
-            hbox(self.quality, self.measure, ..., self.go, spacing=8), self.note, self.bar, self.chart, self.table, ...,
-            parent=self, margins=(0, 10, 0, 0), spacing=8,
+            hbox(self.quality, self.measure, ..., self.go, spacing=8), self.note, self.bar, (self.chart, 1000),
+            self.table, ..., parent=self, margins=(0, 10, 0, 0), spacing=8,
         )  # fmt: skip
         self._found: protocol.RecordingReplay | None = None
         self._running = False
@@ -181,6 +185,13 @@ class TimelinePage(QWidget):
 
     def _step(self, by: int) -> None:
         self.pass_requested.emit(self.strip.number + by)
+
+
+def _fit_rows(table: QTableWidget) -> None:
+    """Rows as high as their text, and room for some of them."""
+    line = table.fontMetrics().lineSpacing()
+    table.verticalHeader().setDefaultSectionSize(line + 12)
+    table.setMinimumHeight(_ROWS * line)
 
 
 def _ms(seconds: float) -> str:

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from app.i18n.translate import tr, tr_noop
 from app.settings.editor import SettingEditor, value_text
 from app.settings.measure_row import MeasureRow
-from app.settings.pages import AppearancePage, SettingsPage, SharedSettingsPage, SwitchRow
+from app.settings.pages import AppearancePage, SettingsPage, SharedSettingsPage, SwitchRow, heading
 from app.settings.preferences import Preferences
 from app.settings.preset_cards import PresetCards
 from app.settings.scores import ScoresPanel, cuts_of, pushed_cuts
@@ -249,8 +249,11 @@ class SettingsDialog(QDialog):
                     advanced=True,
                 )
             if setting.name == "memory_gb":
-                self.memory = MemoryBar(self._theme, page)
-                page.add_extra(self.memory, tr("memory cache limit ceiling free bar", about="words of the search"))
+                box = QWidget(page)
+                self.memory = MemoryBar(self._theme, box)
+                title = heading(self.memory.bar.accessibleName(), box)
+                vbox(title, self.memory, parent=box, margins=(0, 9, 0, 9), spacing=5)
+                page.add_extra(box, tr("memory cache limit ceiling free bar", about="words of the search"))
         if group == "sampling":
             self.titles = SwitchRow(
                 tr("Name new chats automatically"),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QWidget
 
 from app.i18n.translate import tr, tr_engine, tr_noop
+from app.theme import sizes
 from app.widgets.builders import make_label, vbox
 from engine import protocol
 
@@ -18,7 +20,9 @@ _MEANINGS = {
     "fast": tr_noop("Small loss, fewer disk reads"),
 }
 _ADVANCED = "hobbit"  # shown to those who want advanced settings, or have it
-_COLUMNS = 3
+_COLUMNS = 3  # at most
+_LETTERS = 18  # a card's least width, or its text has a word or two a line
+_SPACING = 8
 
 
 def speed_text(low: float, high: float) -> str:
@@ -78,18 +82,19 @@ class PresetCards(QWidget):
     def __init__(self, setting: protocol.settings.Setting, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._all = False
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 4, 0, 0)
-        grid.setSpacing(8)
+        self._wide = 0  # not known
+        self._placed: tuple[int, list[PresetCard]] = (0, [])  # columns, and what is in them
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 4, 0, 0)
+        self._grid.setSpacing(_SPACING)
         self.cards: dict[str, PresetCard] = {}
         for choice in sorted(setting.choices, key=_ADVANCED.__eq__):
             card = PresetCard(tr_engine(setting.name_of(choice)), tr(_MEANINGS[choice]), self)
-            grid.addWidget(card, len(self.cards) // _COLUMNS, len(self.cards) % _COLUMNS)
             self.cards[choice] = card
             card.clicked.connect(partial(self._choose, choice))  # in no group: Tab would come to the chosen one alone
         self.setFocusProxy(self.cards[setting.choices[0]])  # the first: Tab goes on from it through all
-        for column in range(_COLUMNS):
-            grid.setColumnStretch(column, 1)
+        self._show_advanced()
+        sizes.follow(self, PresetCards._place)
         self.show_costs(None)
 
     @property
@@ -128,6 +133,28 @@ class PresetCards(QWidget):
     def _show_advanced(self) -> None:
         card = self.cards[_ADVANCED]
         card.setVisible(self._all or card.isChecked())
+        self._place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._wide = event.size().width()
+        self._place()
+
+    def _place(self) -> None:
+        """Place those that are shown in as many columns as have room, but no odd number in two."""
+        shown = [c for name, c in self.cards.items() if name != _ADVANCED or self._all or c.isChecked()]
+        least = _LETTERS * self.fontMetrics().averageCharWidth()
+        columns = min(_COLUMNS, max(1, (self._wide + _SPACING) // (least + _SPACING))) if self._wide else _COLUMNS
+        if columns == 2 and len(shown) % 2:
+            columns = 1
+        if (columns, shown) == self._placed:
+            return
+        self._placed = columns, shown
+        for card in self.cards.values():
+            self._grid.removeWidget(card)
+        for number, card in enumerate(shown):
+            self._grid.addWidget(card, number // columns, number % columns)
+        for column in range(_COLUMNS):
+            self._grid.setColumnStretch(column, int(column < columns))
 
     def _choose(self, choice: str, _checked: bool = False) -> None:
         self.set_value(choice)

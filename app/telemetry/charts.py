@@ -215,6 +215,8 @@ class PartsBar(Chart):
             wide = self._parts.get(kind.key, 0) / self._whole * self.width() if self._whole else 0.0
             painter.fillRect(QRectF(x, 0, wide, self.height()), QColor(kind.colour(p)))
             x += wide
+        painter.setClipping(False)  # an outline: what is left over, and the palest parts, are hardly seen without it
+        painter.strokePath(_rounded(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4.5), QPen(QColor(p.muted), 1))
 
 
 def corners(values: Sequence[T]) -> Iterator[tuple[int, T]]:
@@ -265,11 +267,11 @@ class MemoryBar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._use: protocol.MemoryUse | None = None
-        self._bar = PartsBar(theme, tr("Memory use"), KINDS, self)
+        self.bar = PartsBar(theme, tr("Memory use"), KINDS, self)
         self.legend = StableLabel(legend_label(self), self)
         self._device = PartsBar(theme, tr("Experts in GPU memory"), DEVICE, self)
         self.device_text = StableLabel(legend_label(self), self)
-        vbox(self._bar, self.legend, self._device, self.device_text, parent=self, margins=0, spacing=5)
+        vbox(self.bar, self.legend, self._device, self.device_text, parent=self, margins=0, spacing=5)
         theme.changed.connect(self._refresh)
         self._refresh()
 
@@ -284,11 +286,11 @@ class MemoryBar(QWidget):
         self._device.setVisible(use is not None and use.device > 0)
         self.device_text.setVisible(use is not None and use.device > 0)
         if use is None:
-            self._bar.show_parts({}, 0, size)
+            self.bar.show_parts({}, 0, size)
             self.legend.set_text(tr("Load a model to see memory use."))
             return
         parts = parts_of(use)
-        self._bar.show_parts(parts, max(use.ceiling, use.taken), size)
+        self.bar.show_parts(parts, max(use.ceiling, use.taken), size)
         self.legend.set_text(
             swatches([(k.colour(palette), f"{tr(k.words)} {size(parts[k.key])}") for k in KINDS if parts[k.key]])
         )

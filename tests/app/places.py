@@ -79,6 +79,7 @@ def settle(qtbot: QtBot, root: QWidget) -> None:
 def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]:
     """The window with each of its pages in turn. Made of ENGINE."""
     window = underhill.window
+    settle(qtbot, window)
     yield "an empty chat", window
     underhill.models.load(CARD.name, {})
     qtbot.waitUntil(lambda: window.header.thinking.isVisible())
@@ -188,6 +189,7 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
             if page is settings.server:
                 window.server.make_key()
                 qtbot.waitUntil(lambda: settings.server.key.line.isVisible() and not window.server.busy)
+            settle(qtbot, settings)
             yield f"settings: {page.title}{', advanced' if advanced else ''}", settings
     window.prompts.keep(SavedPrompt("Translate", "Translate to {{language}}:"))
     prompts = window.show_prompts()

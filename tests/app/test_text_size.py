@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, QRect
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
 from app.settings.dialog import SettingsDialog
+from app.shell import Shell
 from app.storage.records import Attachment, ScrollPosition, StoredMessage
 from app.theme import fonts
 from app.theme.theme import Theme
@@ -216,3 +218,22 @@ def test_the_list_of_chats_is_never_narrower_than_its_buttons(qtbot: QtBot, laun
     sidebar = window.sidebar
     assert sidebar.button.width() >= sidebar.button.sizeHint().width()
     assert sidebar.width() >= 190
+
+
+def test_the_list_of_chats_grows_along_until_a_person_sets_its_width(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underhill = launch()
+    window = underhill.window
+    screen = SimpleNamespace(availableGeometry=lambda: QRect(0, 0, 1280, 800))
+    monkeypatch.setattr(Shell, "screen", lambda _: screen)
+    window.resize(1280, 700)
+    window.header.sidebar.setChecked(True)
+    for percent, wide in ((150, 320), (100, 248), (130, 320)):
+        underhill.theme.set_percent(percent)
+        settle(qtbot, window)
+        assert window.sidebar.width() == wide
+    window.splitter.setSizes([300, 980])
+    underhill.theme.set_percent(100)
+    settle(qtbot, window)
+    assert window.sidebar.width() == 300

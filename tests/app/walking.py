@@ -101,6 +101,7 @@ def cut(root: QWidget) -> Iterator[str]:
             yield f"{told(widget)} {text!r}: {lacks}"
         if isinstance(widget, QLabel | QAbstractButton | QLineEdit | QComboBox):
             yield from _outside(widget, root)
+            yield from _covered(widget)
 
 
 def _lacks(widget: QWidget) -> tuple[str, str]:
@@ -159,6 +160,18 @@ def _outside(widget: QWidget, root: QWidget) -> Iterator[str]:
         if scrolled:
             widget = area
         holder = widget.parentWidget() if scrolled else holder.parentWidget()
+
+
+def _covered(widget: QWidget) -> Iterator[str]:
+    """Others that it shares its place with, in what holds both."""
+    holder = widget.parentWidget()
+    for other in holder.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly) if holder else ():
+        if other is widget:  # each pair once
+            return
+        if isinstance(other, QLabel | QAbstractButton | QLineEdit | QComboBox) and other.isVisible():
+            both = widget.geometry() & other.geometry()
+            if min(both.width(), both.height()) > 1:
+                yield f"{told(widget)} lies {both.width()} × {both.height()} pixels over {told(other)}"
 
 
 def _longest_word(label: QLabel) -> int:

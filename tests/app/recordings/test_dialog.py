@@ -16,6 +16,7 @@ from engine import protocol, resources
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
 from tests.app.fake_recordings import RECORDING, SPANS
+from tests.app.places import settle
 
 pytestmark = pytest.mark.long
 
@@ -116,3 +117,24 @@ def test_an_answer_of_the_real_engine_is_recorded_and_there_after_a_restart(
     qtbot.waitUntil(lambda: dialog.timeline.strip.number == 1)
     assert dialog.timeline.words.text().startswith("Step 2 of")
     dialog.reject()
+
+
+def test_no_row_is_cut_and_the_legend_follows_the_rows_in_large_text(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    engine_of(underhill).recordings.kept = (RECORDING,)
+    underhill.theme.set_percent(150)
+    dialog = opened(underhill)
+    qtbot.waitUntil(lambda: dialog.list.count() == 1)
+    dialog.replay.go.click()
+    table = dialog.replay.table
+    qtbot.waitUntil(lambda: table.rowCount() == 3)
+    settle(qtbot, dialog)
+    row = table.visualItemRect(table.item(2, 0))
+    assert row.height() >= table.fontMetrics().lineSpacing()
+    assert row.bottom() <= table.viewport().height()
+    dialog.tabs.setCurrentIndex(1)
+    chart = dialog.timeline.chart
+    qtbot.waitUntil(chart.isVisible)
+    settle(qtbot, dialog)
+    assert chart.height() <= 8 * chart.fontMetrics().lineSpacing()  # four rows and a scale
+    underhill.theme.set_percent(100)

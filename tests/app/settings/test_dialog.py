@@ -22,6 +22,7 @@ from engine import protocol
 from engine.library.dials import Calibration, Cost, DialCost
 from tests.app.conftest import engine_of
 from tests.app.fake_cards import BUILTIN
+from tests.app.places import settle
 from tests.app.settings.controls import type_into
 from tests.app.telemetry.samples import BASE
 
@@ -116,6 +117,20 @@ def test_the_published_preset_is_shown_with_advanced_settings_or_where_it_is_cho
     dialog.editors["dial"].reset_button.click()
     assert cards.value == "balanced"
     assert not cards.cards["hobbit"].isVisible()
+
+
+def test_presets_stand_in_as_many_columns_as_their_words_have_room_in(qtbot: QtBot, theme: Theme) -> None:
+    cards = PresetCards(protocol.settings.ALL["dial"])
+    qtbot.addWidget(cards)
+    cards.set_value("exact")
+    cards.show()
+    letter = cards.fontMetrics().averageCharWidth()
+    for letters, advanced, columns in ((70, False, 3), (45, False, 1), (45, True, 2), (30, True, 1), (70, True, 3)):
+        cards.show_all(advanced)
+        cards.resize(letters * letter, 600)
+        settle(qtbot, cards)
+        left = {card.x() for card in cards.cards.values() if card.isVisible()}
+        assert len(left) == columns, (letters, advanced)
 
 
 def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., Application]) -> None:
