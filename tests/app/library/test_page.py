@@ -247,7 +247,7 @@ def test_what_suits_this_computer_comes_first(qtbot: QtBot, launch: Launch) -> N
     underhill = launch()
     page = opened(qtbot, underhill, 1)
     assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B", "GLM 4.5 Air", "DeepSeek V3.1"]
-    assert [pill(e) for e in page.discover.entries] == ["From disk", "From disk", "Slow", "Too big"]
+    assert [pill(e) for e in page.discover.entries] == ["From disk", "From disk", "Slow", "Too large"]
     assert not entry(page.discover, "DeepSeek V3.1").buttons["Download"].isEnabled()
     choose(page.discover.filters.fit, "Runs on this computer")
     assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B"]
