@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.application import Application
 from app.library.dialogs import ImportDialog
 from app.library.entries import LibraryEntry, LibrarySection
+from app.library.model_text import open_page
 from app.library.page import LibraryPage
 from app.library.view_model import Job
 from app.platform import files
@@ -199,6 +200,19 @@ def test_models_come_and_go_with_their_folder(qtbot: QtBot, launch: Launch) -> N
         before = listed()
         change()
         qtbot.waitUntil(lambda before=before: listed() > before)
+
+
+def test_a_library_without_models_says_so(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    yours = opened(qtbot, underhill).yours
+    engine_of(underhill).cards = ()
+    underhill.models.refresh()
+    qtbot.waitUntil(lambda: yours.nothing.text() == "No models yet. Download one under “Discover”, or import one.")
+
+
+def test_a_page_is_called_hugging_face_s_only_where_it_is() -> None:
+    assert open_page("https://huggingface.co/Qwen/Qwen3-30B-A3B") == "Open on Hugging Face"
+    assert open_page("https://mirror.example/Qwen/Qwen3-30B-A3B") == "Open web page"
 
 
 def test_a_deleted_model_comes_back(qtbot: QtBot, launch: Launch) -> None:
