@@ -267,6 +267,7 @@ class Models(QObject):
         super().__init__(parent)
         self.link, self._settings = link, settings
         self.cards: tuple[protocol.ModelCard, ...] = ()
+        self.known = False  # whether the engine has listed the models
         self.teams: tuple[protocol.TeamCard, ...] = ()
         self.endpoints: tuple[protocol.EndpointCard, ...] = ()
         self.choice = ""  # who is to answer in the open chat, a key as `key_of` gives it; '' is the open model
@@ -407,7 +408,7 @@ class Models(QObject):
             self.link.stop(self._import)
 
     def _listed(self, cards: Sequence[protocol.ModelCard]) -> None:
-        self.cards = tuple(cards)
+        self.cards, self.known = tuple(cards), True
         self.listed.emit()
 
     def _list_endpoints(self, cards: Sequence[protocol.EndpointCard]) -> None:

@@ -14,7 +14,6 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QGuiApplication,
-    QKeySequence,
     QTextCharFormat,
     QTextCursor,
     QTextFrameFormat,
@@ -45,7 +44,7 @@ from app.storage.store import TRASH_DAYS
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.builders import close_box, fit, hbox, make_button, make_label, resize_on_screen, vbox
-from app.widgets.keyboard import SHORTCUTS
+from app.widgets.keyboard import SHORTCUTS, key_names
 from engine import resources
 
 DEPENDENCIES = (
@@ -226,7 +225,7 @@ class ShortcutSheet(QDialog):
             grid.addWidget(head, row, 0, 1, 2)
             row += 1
             for shortcut in members:
-                keys = QKeySequence(shortcut.keys).toString(QKeySequence.SequenceFormat.NativeText)
+                keys = key_names(shortcut.keys)
                 words = make_label(tr(shortcut.words), page, wrap=True)
                 cap = make_label(keys, page, "key")
                 sizes.follow(cap, lambda written: written.setFont(fonts.code()))

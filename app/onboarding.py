@@ -38,7 +38,7 @@ _LINES = (
 _HEIGHT = 260  # pixels that this computer takes beside text of the base size, in a window of usual width
 _FAST, _FAIR = 2.0e9, 0.5e9  # bytes a second of a disk
 _BUILTIN = "builtin"
-_NEXT = (tr_noop("Check this computer"), tr_noop("Select a model"), tr_noop("Start chatting"))
+_NEXT = (tr_noop("Check this computer"), tr_noop("Select a model"), tr_noop("Done"))
 
 
 class ComputerProbe(QObject):
@@ -262,10 +262,10 @@ class ModelStep(TourStep):
     def __init__(
         self, view_model: LibraryViewModel, known: Models, network: Network, parent: QWidget | None = None
     ) -> None:
-        super().__init__(tr("Choose a model"), parent)
+        super().__init__(tr("Select a model"), parent)
         self._view_model, self._models, self._network = view_model, known, network
         self.notice = self.words("", muted=True)
-        self.setting = make_button(tr("Open setting"), self)
+        self.setting = make_button(tr("Open settings"), self)
         self.column.addLayout(hbox(self.setting, ...))
         self._column = QVBoxLayout()
         self._column.setSpacing(10)
@@ -348,7 +348,7 @@ class ModelStep(TourStep):
 
     def _builtin(self, card: protocol.ModelCard, primary: bool) -> LibraryEntry:
         action = Action(tr("Start chatting"), partial(self.opened.emit, card.name), primary=primary)
-        facts = model_text.joined(model_text.parameters(card.parameters, 0), tr("Downloaded"))
+        facts = model_text.joined(model_text.parameters(card.parameters, 0), tr("Built in"))
         return LibraryEntry(card.title, facts, note=card.note, actions=[action])
 
     @Slot(object)

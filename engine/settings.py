@@ -140,11 +140,11 @@ ENGINE = (
             "Exact: full precision. Balanced: almost no loss. Fast: small loss, fewer disk reads.", "speed",
             choices=("exact", "hobbit", "balanced", "fast"), names=("Exact", "HOBBIT 67/30/3", "Balanced", "Fast")),
     Setting("t1", "float", None, "Threshold T1",
-            "Experts scoring up to T1 run at full precision.",
+            "Experts that score T1 or lower use full precision.",
             "speed", low=0.0, high=1.0, optional=True, advanced=True),
     Setting("t2", "float", None, "Threshold T2",
-            "Experts scoring up to T2 run at lower precision; above T2 they are skipped.", "speed", low=0.0, high=1.0,
-            optional=True, advanced=True),
+            "Experts that score T2 or lower use lower precision; above T2 they are skipped.",
+            "speed", low=0.0, high=1.0, optional=True, advanced=True),
     Setting("cache_aware_routing", "choice", "auto", "Cache-aware routing",
             "Let an expert in memory stand in for a missing one with a similar score. Never under Exact. Auto: "
             "where calibration finds the loss small.",
@@ -218,7 +218,7 @@ ENGINE = (
 
 HUB = (
     Setting("endpoint", "text", "", "Model hub URL",
-            "Where models are searched and downloaded, such as a mirror.", "network"),
+            "Where to search for and download models, for example a mirror.", "network"),
     Setting("proxy", "text", "", "Proxy URL",
             "For example http://proxy.example:8080.", "network"),
     Setting("offline", "bool", False, "Offline mode",

@@ -227,7 +227,7 @@ class Header(QFrame):
         if self._models.missing:
             return tr("{model} not available", model=_named(self._models, self._models.missing))
         if self._models.endpoint_card is not None:
-            return tr("Leaves this computer")
+            return tr("Remote server")
         return tr("Loads when you send") if self._models.to_load else ""
 
     def _about_other(self) -> str:
@@ -268,7 +268,7 @@ class Header(QFrame):
         self.server.setText(tr("Server: {count}", count=requests) if requests else tr("Server"))
         self.server.setAccessibleName(tr("Local server: {count}", count=count))
         self.server.setToolTip(
-            tr("Programs can ask at {address}: {count}. Click to see them.", address=address, count=count)
+            tr("Apps can connect at {address}: {count}. Click to see them.", address=address, count=count)
         )
 
     def show_downloads(self, count: int, share: float, failed: int) -> None:
@@ -303,7 +303,6 @@ class Header(QFrame):
             self.menu.addSeparator()
         self._add_endpoints()
         self._add_teams()
-        self.import_folder.setIcon(icon("folder", self._theme.palette.muted))
         for action in (self.import_folder, self.import_file):
             action.setEnabled(self._models.importing is None)
         self.menu.addActions([self.open_library, self.import_folder, self.import_file])
@@ -311,7 +310,7 @@ class Header(QFrame):
     def _add_endpoints(self) -> None:
         """Servers on other computers, which are chosen like models."""
         for card in self._models.endpoints:
-            text = plain_entry(card.endpoint.name) + "\t" + tr("Leaves this computer")
+            text = plain_entry(card.endpoint.name) + "\t" + tr("Remote server")
             action = self.menu.addAction(text, self._choose_endpoint)
             action.setData(card.key)
             action.setToolTip(plain_tip(f"{card.endpoint.model}, {card.endpoint.host}"))

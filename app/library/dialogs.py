@@ -117,7 +117,7 @@ class ModelDetailsDialog(QDialog):
         self.status = make_label("", self, "muted", wrap=True, selectable=True)
         self.status.hide()
         buttons = QDialogButtonBox(self)
-        web = make_button(tr("Open web page"), self, partial(self._open, details.page))
+        web = make_button(model_text.open_page(details.page), self, partial(self._open, details.page))
         buttons.addButton(web, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(make_button(tr("Close"), self, self.reject), QDialogButtonBox.ButtonRole.RejectRole)
         foot = vbox(self.status, buttons, margins=(24, 0, 24, 0))
@@ -193,8 +193,8 @@ class SmallerDialog(QDialog):
         self.setWindowTitle(tr("Shrink"))
         head = make_label(tr("Shrink {model}", model=card.title), self, wrap=True, heading=1.3)
         text = make_label(
-            tr("The least important experts are stored with 2 or 4 bits: less memory, faster answers, a small "
-               "loss of quality. Measuring it can take a while; chat waits meanwhile."),
+            tr("The least important experts are stored at 2-bit or 4-bit: less memory, faster answers, a small "
+               "loss of quality. Measuring it can take a while. Chats pause while measuring."),
             self, "muted", wrap=True,
         )  # fmt: skip
         shares = [(tr(label), tolerance) for tolerance, label in TOLERANCES]
@@ -314,7 +314,7 @@ class ImportDialog(QDialog):
         losses = [(tr("Maximum quality loss: {loss}", loss=tr(label)), share) for share, label in TOLERANCES]
         self.tolerance_box = make_combo(self, tr("Shrink"), [(tr("No"), 0.0), *losses])
         self.tolerance_box.setToolTip(
-            tr("Stores the least important experts with 2 or 4 bits. Measured after the import.")
+            tr("Stores the least important experts at 2-bit or 4-bit. Measured after the import.")
         )
         self.top_box.currentIndexChanged.connect(self._bits_chosen)
         form = QFormLayout()

@@ -42,7 +42,7 @@ class EndpointList(LibrarySection):
             Action(tr("Edit"), partial(self.edit, card)),
             Action(tr("Delete"), partial(self.delete, card), menu=True),
         ]
-        facts = "  ·  ".join((card.endpoint.model, card.endpoint.host, tr("Leaves this computer")))
+        facts = "  ·  ".join((card.endpoint.model, card.endpoint.host, tr("Remote server")))
         return LibraryEntry(card.endpoint.name, facts, actions=actions, parent=self)
 
     def use(self, key: str) -> None:

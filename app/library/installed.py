@@ -63,6 +63,7 @@ class InstalledModels(LibrarySection):
         card = self._models.card
         busy = [job.model for job in self._view_model.jobs.values()]
         looks = (
+            self._models.known,
             self._models.cards,
             card.path if card is not None else "",
             self._models.state,
@@ -73,7 +74,9 @@ class InstalledModels(LibrarySection):
         if looks == self._shown or any(entry.editor is not None for entry in self.entries):
             return
         self._shown, self._listed = looks, self._models.cards
-        self.show_entries([self._entry(card) for card in self._listed], tr("Loading models…"))
+        none = tr("No models yet. Download one under “Discover”, or import one.")
+        blank = none if self._models.known else tr("Loading models…")
+        self.show_entries([self._entry(card) for card in self._listed], blank)
         for entry in self.entries:
             entry.title_left.connect(self.refresh)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
+from urllib.parse import urlsplit
 
 from app.i18n.languages import short_date
 from app.i18n.translate import plural, sentences, tr, tr_noop
@@ -26,7 +27,7 @@ FIT_GROUPS = {
     "disk": tr_noop("Runs from disk"),
     "slow": tr_noop("Slow"),
     "": tr_noop("Not checked"),
-    "too_big": tr_noop("Too big"),
+    "too_big": tr_noop("Too large"),
 }  # in the order of a list
 _BADGES = {"disk": tr_noop("From disk")}  # where a group's name is too long for one
 _USES = {
@@ -159,6 +160,11 @@ def unbroken(line: str) -> str:
     """Have a line made by `joined` break between its parts, not within a short one."""
     line = _IN_UNIT.sub(lambda sign: _KEPT[sign[0]], line)
     return _STAYS.join(part if len(part) > _SHORT else part.replace(" ", "\u00a0") for part in line.split(BETWEEN))
+
+
+def open_page(page: str) -> str:
+    """What a button says that opens a model's page: a mirror or another hub is no Hugging Face."""
+    return tr("Open on Hugging Face") if urlsplit(page).hostname == "huggingface.co" else tr("Open web page")
 
 
 def recommend(models: Sequence[protocol.HubModel]) -> list[tuple[protocol.HubModel, str]]:

@@ -28,7 +28,7 @@ class TeamList(LibrarySection):
     def __init__(self, known: Models, parent: QWidget | None = None) -> None:
         super().__init__(tr("Teams"), parent)
         self._models = known
-        about = tr("A team answers a message in steps: each asks a model, under conditions that you set.")
+        about = tr("A team answers in steps. Each step asks a model, and can have conditions.")
         self.head.addWidget(make_label(about, self, "muted", wrap=True))
         new = make_button(tr("New team…"), self, self.new_team)
         self.head.addLayout(hbox(new, make_button(tr("Import team…"), self, self._ask_import), ...))
@@ -78,8 +78,8 @@ class TeamList(LibrarySection):
 
     def _open(self, team: protocol.Team, replacing: str) -> TeamEditor:
         titles = {card.name: str(card.title) for card in self._models.cards if card.usable}
-        leaves = tr("leaves this computer")
-        titles |= {card.key: f"{card.endpoint.name} ({leaves})" for card in self._models.endpoints}
+        remote = tr("remote server")
+        titles |= {card.key: f"{card.endpoint.name} ({remote})" for card in self._models.endpoints}
         dialog = TeamEditor(team, titles, self)
 
         def save(changed: protocol.Team) -> None:

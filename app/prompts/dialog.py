@@ -36,7 +36,7 @@ class PromptsDialog(QDialog):
         resize_on_screen(self, 760, 520)
         self._library = library
         self.intro = make_label(
-            tr("Type / in an empty message to insert a prompt. A variable such as {example} is asked for then.",
+            tr("Type / in an empty message to insert a prompt. You'll be asked for variables such as {example}.",
                example="{{language}}"), self, "muted", wrap=True,
         )  # fmt: skip
         self.list = QListWidget(self)

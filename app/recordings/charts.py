@@ -20,7 +20,9 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", ""
 _LIMITS = {"belady": tr_noop("Best possible"), "bound": tr_noop("Lower bound")}
 _ROWS = {"layers": tr_noop("Attention"), "experts": tr_noop("Experts"), "waits": tr_noop("Waiting"),
          "reads": tr_noop("Disk reads")}  # fmt: skip
-KINDS = {"demand": tr_noop("needed now"), "upgrade": tr_noop("to full precision"), "prefetch": tr_noop("prefetched")}
+KINDS = {
+    "demand": tr_noop("On demand"), "upgrade": tr_noop("Precision upgrade"), "prefetch": tr_noop("Prefetched"),
+}  # fmt: skip
 _MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _HIGHEST = 13  # lines of text that a chart is high, at most
 _LEAST = 8
@@ -281,7 +283,7 @@ def span_words(span: protocol.TimelineSpan) -> str:
     ms = f"{1000 * (span.end - span.start):,.2f}"
     if span.row == "reads":
         return tr(
-            "Expert {layer}.{expert}: {size}, {kind}, {ms} ms",
+            "{kind}: expert {layer}.{expert}, {size}, {ms} ms",
             layer=span.layer, expert=span.expert, size=size(span.bytes), kind=tr(KINDS[span.kind or "demand"]), ms=ms,
         )  # fmt: skip
     return tr("{what}, layer {layer}: {ms} ms", what=tr(_ROWS[span.row]), layer=span.layer, ms=ms)

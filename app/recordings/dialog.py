@@ -212,7 +212,7 @@ class RecordingsDialog(QDialog):
         resize_on_screen(self, 900, 680)
         self.intro = make_label(
             tr("Record answers to compare cache policies on them and to see what each step read, computed and waited "
-               "for. A recording holds the tokens of those chats."),
+               "for. Recordings contain the text of those chats."),
             self, "muted", wrap=True,
         )  # fmt: skip
         self.record = make_button(tr("Start recording"), self, self._toggle, "primary", auto_default=False)

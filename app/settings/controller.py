@@ -77,7 +77,7 @@ class SharedSettingsController(QObject):
         self._ask(kind, self._page.folders.show_folders, self._page.folders.show_problem, *values)
 
     def _ask_token(self, _: object = None) -> None:
-        self._ask(protocol.AskToken, self._page.token.show_state, self._page.token.state.setText)
+        self._ask(protocol.AskToken, self._page.show_token, self._page.token.state.setText)
 
 
 class SettingsController(QObject):

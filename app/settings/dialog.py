@@ -322,7 +322,7 @@ class SettingsDialog(QDialog):
                     (m, tr("{name}: {value}", name=self._titles.get(m, m), value=value_text(editor.setting, value)))
                     for m, value in own
                 ]
-                editor.elsewhere.show_values(tr("Models with their own value:"), words)
+                editor.elsewhere.show_values(tr("Models with their own setting:"), words)
             elif name not in _SAMPLING:
                 all_models = tr("All models: {value}", value=value_text(editor.setting, self._base(name)))
                 editor.elsewhere.show_values("", [("", all_models)] if self._model in dict(own) else [])

@@ -132,7 +132,7 @@ LEARN_MORE: Mapping[str, str] = {
         "An import keeps all cores busy for minutes. One that waits resumes once the computer is plugged in or charged "
         "above this level."
     ),
-    "server_port": tr_noop("It is part of the address that programs are given, so change it there, too."),
+    "server_port": tr_noop("It is part of the server address, so change it in your apps, too."),
     "server_reach": tr_noop(
         "By default, no other computer can reach the server. On the local network it asks for a key, but others there "
         "could read what is sent."

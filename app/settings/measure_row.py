@@ -30,7 +30,7 @@ class MeasureRow(QWidget):
         elif card.doing:
             self.show_text(tr_engine(card.doing))
         elif card.calibration is None:
-            self.show_text(tr("Not measured yet. It happens when idle, or now."))
+            self.show_text(tr("Quality loss is measured when the app is idle."))
         else:
             self.show_text(tr("Loss measured on {count:,} tokens.", count=card.calibration.scored))
 

@@ -238,7 +238,7 @@ class TokenEditor(QWidget):
             "HF_TOKEN": tr("Using HF_TOKEN from the environment."),
         }.get(
             state.source,
-            tr("No token for {hub}. Models with a license to accept need one.", hub=state.endpoint),
+            tr("No token for {hub}. Some models need one.", hub=state.endpoint),
         )
         self.state.setText(sentences(where, state.note))
         self.forget.setVisible(state.source == "keyring")
@@ -382,9 +382,20 @@ class SharedSettingsPage(SettingsPage):
             editor.setEnabled(True)
             editor.set_value(values[editor.setting.name])
 
+    def show_token(self, state: protocol.TokenState) -> None:
+        """Show whether there is a token, and which hub is asked where no other is given."""
+        self.token.show_state(state)
+        hub = self._editor("endpoint")
+        if not hub.set:
+            assert isinstance(hub.control, QLineEdit)
+            hub.control.setPlaceholderText(state.endpoint)
+
     def refuse(self, name: str, sentence: str) -> None:
         """Show why a value could not be kept."""
-        next(e for e in self.editors if e.setting.name == name).show_note(sentence)
+        self._editor(name).show_note(sentence)
+
+    def _editor(self, name: str) -> SettingEditor:
+        return next(editor for editor in self.editors if editor.setting.name == name)
 
 
 def heading(text: str, parent: QWidget) -> QLabel:

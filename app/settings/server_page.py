@@ -35,10 +35,10 @@ class AddressList(QWidget):
         super().__init__(parent)
         self._after = after
         self.shown: list[str] = []
-        label = heading(tr("Address for programs"), self)
+        label = heading(tr("Server address"), self)
         self._rows = vbox(spacing=4)
         note = make_label(tr(
-            "For Ollama or Anthropic, leave out /v1. If a program asks for a key and none is set, type anything."
+            "For Ollama or Anthropic, leave out /v1. If an app asks for a key and none is set, type anything."
         ), self, "muted", wrap=True)  # fmt: skip
         vbox(label, self._rows, note, parent=self, margins=(0, 9, 0, 9), spacing=5)
 
@@ -97,9 +97,9 @@ class KeyEditor(QWidget):
         """Show what is known. key: '' for none, None where that is not known. needed: it cannot be removed."""
         words = tr("The key is in the system's keyring, which is asked…")
         if key:
-            words = tr("Programs have to show this key. A new one shuts out those that show the old.")
+            words = tr("Apps must send this key. A new key replaces the old one.")
         elif key is not None or note:
-            words = tr("No key is needed: any program on this computer can connect.") if key is not None else ""
+            words = tr("No key is needed: any app on this computer can connect.") if key is not None else ""
         show_text(self.state, words)
         self.line.setText(key or "")
         for widget in (self.line, self.reveal, self.copy):
@@ -181,8 +181,7 @@ class ServerPage(SettingsPage):
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__(tr("Local server"), tr(
-            "Other programs, such as editors and agents, can ask the models through the APIs of OpenAI, Ollama and "
-            "Anthropic."
+            "Editors, agents and other apps can use your models through the OpenAI, Ollama and Anthropic APIs."
         ))  # fmt: skip
         self._preferences = preferences
         self._control: ServerControl | None = None
@@ -265,9 +264,9 @@ def _state(control: ServerControl) -> str:
     if not control.is_on:
         return tr("Off. Nothing can connect.")
     reach = (
-        tr("On. Programs on this computer and in your network can ask.")
+        tr("On. Apps on this computer and the local network can connect.")
         if control.for_network
-        else tr("On. Programs on this computer can ask.")
+        else tr("On. Apps on this computer can connect.")
     )
     return sentences(reach, tr("Models load on request."))
 

@@ -169,7 +169,7 @@ class ToolServerEditor(QDialog):
         self._title.setText(tr("Environment variables") if by_program else tr("Headers"))
         self.add.setText(tr("Add variable") if by_program else tr("Add header"))
         host = protocol.ToolServer(name="", url=self.url.text().strip()).host
-        show_text(self.far, tr("Leaves this computer: sent to {host}", host=host) if host else "")
+        show_text(self.far, tr("Remote server: {host}", host=host) if host else "")
 
 
 class PasteDialog(QDialog):

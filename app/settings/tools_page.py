@@ -66,7 +66,7 @@ class ServerRow(QFrame):
         for button in (self.edit, self.restart, self.ask, self.delete):
             button.setAccessibleName(tr("{deed}: {title}", deed=button.text(), title=server.name))
         show_text(self.facts, server.url or " ".join((server.command, *server.args)))
-        show_text(self.far, tr("Leaves this computer: sent to {host}", host=server.host) if server.host else "")
+        show_text(self.far, tr("Remote server: {host}", host=server.host) if server.host else "")
         show_text(self.state, state_of(card))
         set_level(self.state, "warning" if card.problem else "fine")
         show_text(self.said, card.said if card.state == protocol.TOOLS_FAILED else "")

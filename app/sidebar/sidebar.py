@@ -259,8 +259,8 @@ class Sidebar(QFrame):
         menu.addAction(icon("pin", colour), tr("Unpin") if chat.pinned else tr("Pin"),
                        lambda: self.pinned.emit(chat, not chat.pinned))  # fmt: skip
         self._fill_folders(menu.addMenu(icon("folder", colour), tr("Move to folder")), (chat,))
-        menu.addAction(icon("copy", colour), tr("Export as Markdown…"), lambda: self.exported.emit(chat, "md"))
-        menu.addAction(icon("copy", colour), tr("Export as JSON…"), lambda: self.exported.emit(chat, "json"))
+        menu.addAction(icon("export", colour), tr("Export as Markdown…"), lambda: self.exported.emit(chat, "md"))
+        menu.addAction(icon("export", colour), tr("Export as JSON…"), lambda: self.exported.emit(chat, "json"))
         menu.addSeparator()
         menu.addAction(icon("trash", colour), tr("Delete") + "\tDel", lambda: self.deleted.emit((chat,)))
 

@@ -124,16 +124,16 @@ class StepEditor(QFrame):
         self.tell.setAccessibleName(tr("What the model is sent"))
         self.tell.setTabChangesFocus(True)
         self.tell.setFixedHeight(96)
-        self.tell.setPlaceholderText(tr("Empty: the message as it is"))
+        self.tell.setPlaceholderText(tr("The message, unchanged"))
         self.choices = QLineEdit(", ".join(step.choices), self)
         self.choices.setAccessibleName(tr("Choices"))
-        self.choices.setPlaceholderText(tr("Empty: any answer"))
+        self.choices.setPlaceholderText(tr("Any answer"))
         self.then = make_combo(self, tr("Then"), [(step.then, step.then)], letters=14)
-        self.note = QCheckBox(tr("Note for the team, not the answer"), self)
+        self.note = QCheckBox(tr("Internal note, not shown as the answer"), self)
         self.note.setChecked(step.note)
         self.history = QCheckBox(tr("Sees earlier messages"), self)
         self.history.setChecked(step.history)
-        holes = tr("{holes} and names of earlier steps in braces are filled in.", holes="{message}, {last}, {language}")
+        holes = tr("Use {holes} or an earlier step's name in braces.", holes="{message}, {last}, {language}")
         vbox(
             hbox((self.name, 1), up, down, gone),
             make_label(tr("When"), self, "muted"), self._conditions, hbox(more, ...),

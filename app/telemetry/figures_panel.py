@@ -132,8 +132,8 @@ class FiguresPanel(QWidget):
         why = now.why or (tr("Generating…") if now.generating else tr("Idle"))
         self.why.set_text(why.replace("/s", "\u2060/\u2060s"))  # a rate stays in one line
         speed = now.tokens_per_second if now.generating else now.answer_tokens_per_second
-        self.speed.set_text(rate(speed) if speed else "–")
-        self.prompt.set_text(f"{rate(now.prompt_tokens_per_second)}/s" if now.prompt_tokens_per_second else "–")
+        for label, tokens in ((self.speed, speed), (self.prompt, now.prompt_tokens_per_second)):
+            label.set_text(tr("{rate} tok/s", rate=rate(tokens)) if tokens else "–")
         self.disk.set_text(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
         self.waiting.set_text(percent(now.waiting) if now.generating else "–")
         self.memory_text.set_text(

@@ -47,7 +47,7 @@ def before(message: StoredMessage) -> list[str]:
     if not message.stats and not message.attachments:
         return found
     if (hosts := message.stats.get("endpoint")) and message.role == "assistant":
-        found.append(PlainNote(tr("Leaves this computer: sent to {host}", host=hosts)))
+        found.append(PlainNote(tr("Sent to {host}", host=hosts)))
     if message.stats.get("read_from_here"):
         found.append(tr("Messages above are outside the context"))
     dropped = int(message.stats.get("dropped_turns", 0))

@@ -126,7 +126,7 @@ class StepStrip(FoldingStrip):
         seconds = float(step.get("seconds", 0.0))
         parts = (
             str(step.get("model", "")) or tr("Selected model"),
-            tr("Note for the team") if step.get("note") else "",
+            tr("Internal note") if step.get("note") else "",
             duration(seconds) if seconds else "",
         )
         return "  ·  ".join(filter(None, parts)), str(step.get("text", "")) or tr("No text yet")

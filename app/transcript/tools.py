@@ -83,7 +83,7 @@ class ToolQuestion(QFrame):
         if use is None:
             return
         self.title.setText(tr("Allow {server} to run {tool}?", server=use.title, tool=use.name))
-        leaves = tr("Leaves this computer: sent to {host}", host=use.host) if use.host else ""
+        leaves = tr("This call will be sent to {host}.", host=use.host) if use.host else ""
         self.about.setText(leaves or tr("Nothing runs until you allow it."))
         set_level(self.about, "warning" if use.host else "fine")
         text = arguments_text(use.arguments)
@@ -137,7 +137,7 @@ class ToolStrip(FoldingStrip):
         use = self._uses[number]
         state = self._state(use, self._asking)
         facts = (
-            use.title, tr("Leaves this computer: sent to {host}", host=use.host) if use.host else "",
+            use.title, tr("Remote server: {host}", host=use.host) if use.host else "",
             tr(_STATES[state]) if state in _STATES else "", duration(use.seconds) if use.seconds else "",
         )  # fmt: skip
         return "  ·  ".join(filter(None, facts)), written(use) or tr("No text yet")

@@ -34,25 +34,25 @@ SHORTCUTS = (
     Shortcut(tr_noop("Chats"), tr_noop("Rename chat"), "F2"),
     Shortcut(tr_noop("Chats"), tr_noop("Move to folder"), "Ctrl+Shift+F"),
     Shortcut(tr_noop("Chats"), tr_noop("Delete chat"), "Del"),
-    Shortcut(tr_noop("Generation"), tr_noop("Send"), "Return"),
-    Shortcut(tr_noop("Generation"), tr_noop("New line"), "Shift+Return"),
-    Shortcut(tr_noop("Generation"), tr_noop("Chat settings"), "Ctrl+P", "style"),
-    Shortcut(tr_noop("Generation"), tr_noop("Attach files"), "Ctrl+O", "attach"),
+    Shortcut(tr_noop("Messages"), tr_noop("Send"), "Return"),
+    Shortcut(tr_noop("Messages"), tr_noop("New line"), "Shift+Return"),
+    Shortcut(tr_noop("Messages"), tr_noop("Chat settings"), "Ctrl+P", "style"),
+    Shortcut(tr_noop("Messages"), tr_noop("Attach files"), "Ctrl+O", "attach"),
     Shortcut(
-        tr_noop("Generation"),
+        tr_noop("Messages"),
         tr_noop("Stop, cancel edit, back to chat"),
         "Esc",
         "escape",
     ),
-    Shortcut(tr_noop("Generation"), tr_noop("Regenerate the last answer"), "Ctrl+R", "regenerate_last"),
-    Shortcut(tr_noop("Generation"), tr_noop("Continue the last answer"), "Ctrl+Shift+R", "continue_last"),
-    Shortcut(tr_noop("Generation"), tr_noop("Compare answers"), "Ctrl+Shift+K", "compare"),
-    Shortcut(tr_noop("Generation"), tr_noop("Edit the last message (when the box is empty)"), "Up"),
-    Shortcut(tr_noop("Generation"), tr_noop("Copy the last answer"), "Ctrl+Shift+C", "copy_last"),
-    Shortcut(tr_noop("Generation"), tr_noop("Read the last answer aloud, stop reading"), "Ctrl+Shift+L", "read_last"),
-    Shortcut(tr_noop("Generation"), tr_noop("Previous, next message"), "Alt+Up"),
-    Shortcut(tr_noop("Generation"), tr_noop("Show or hide thinking"), "Ctrl+T"),
-    Shortcut(tr_noop("Generation"), tr_noop("Answer details"), "Ctrl+I"),
+    Shortcut(tr_noop("Messages"), tr_noop("Regenerate the last answer"), "Ctrl+R", "regenerate_last"),
+    Shortcut(tr_noop("Messages"), tr_noop("Continue the last answer"), "Ctrl+Shift+R", "continue_last"),
+    Shortcut(tr_noop("Messages"), tr_noop("Compare answers"), "Ctrl+Shift+K", "compare"),
+    Shortcut(tr_noop("Messages"), tr_noop("Edit the last message (when the box is empty)"), "Up"),
+    Shortcut(tr_noop("Messages"), tr_noop("Copy the last answer"), "Ctrl+Shift+C", "copy_last"),
+    Shortcut(tr_noop("Messages"), tr_noop("Read the last answer aloud, stop reading"), "Ctrl+Shift+L", "read_last"),
+    Shortcut(tr_noop("Messages"), tr_noop("Previous, next message"), "Alt+Up"),
+    Shortcut(tr_noop("Messages"), tr_noop("Show or hide thinking"), "Ctrl+T"),
+    Shortcut(tr_noop("Messages"), tr_noop("Answer details"), "Ctrl+I"),
     Shortcut(tr_noop("Window"), tr_noop("Select a model"), "Ctrl+M", "choose_model"),
     Shortcut(tr_noop("Window"), tr_noop("Models"), "Ctrl+Shift+M", "show_library"),
     Shortcut(tr_noop("Window"), tr_noop("Toggle sidebar"), "Ctrl+B", "toggle_sidebar"),
@@ -62,6 +62,14 @@ SHORTCUTS = (
     Shortcut(tr_noop("Window"), tr_noop("Keyboard shortcuts"), "F1", "show_shortcuts"),
     Shortcut(tr_noop("Window"), tr_noop("Quit"), "Ctrl+Q", "close_window"),
 )
+
+
+def key_names(keys: str) -> str:
+    """Keys of a Shortcut as people read them on their keyboard: 'Enter', 'Alt+↑'."""
+    native = QKeySequence.SequenceFormat.NativeText
+    names = QKeySequence(keys.replace("Return", "Enter")).toString(native)
+    up = QKeySequence("Up").toString(native)
+    return names.removesuffix(up) + "↑" if keys.endswith("Up") else names
 
 
 def stops(root: QWidget) -> list[QWidget]:

@@ -254,7 +254,7 @@ def _search(p: argparse.ArgumentParser) -> None:
     )
     p.description = (
         "Lists models with how each would run on this computer as it is now: In memory, From disk, Slow (below 2 "
-        "tok/s) or Too big; the speed to expect, and the size on disk. --json has the sentences and numbers."
+        "tok/s) or Too large; the speed to expect, and the size on disk. --json has the sentences and numbers."
     )
     p.add_argument("--limit", type=_at_least(1), default=20, metavar="N", help="list at most so many (default: 20)")
     _settings(p, settings.HUB)

@@ -12,7 +12,7 @@ from engine.library.entries import ModelCard
 from engine.planning.fit import Fit
 from engine.planning.speed import figure
 
-PILLS = {"memory": "In memory", "disk": "From disk", "slow": "Slow", "too_big": "Too big"}
+PILLS = {"memory": "In memory", "disk": "From disk", "slow": "Slow", "too_big": "Too large"}
 
 
 def say(text: str) -> None:

@@ -202,7 +202,7 @@ def card(path: Path) -> ModelCard:
             if not (path / file).is_file():
                 raise UnderhillError(
                     Kind.MISSING_FILE,
-                    msg("{file} is missing from {name}.", file=file, name=path.name),
+                    msg("{file} is missing from {name}.", file=file, name=shown_title(path)),
                     msg("Import the model again."),
                 )
         return describe(path, outline)

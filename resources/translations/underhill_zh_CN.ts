@@ -449,8 +449,8 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Leaves this computer</source>
-            <translation>会离开这台电脑</translation>
+            <source>Remote server</source>
+            <translation>远程服务器</translation>
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
@@ -526,8 +526,8 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Programs can ask at {address}: {count}. Click to see them.</source>
-            <translation>程序可以访问 {address}：{count}。点击查看。</translation>
+            <source>Apps can connect at {address}: {count}. Click to see them.</source>
+            <translation>应用可通过 {address} 连接：{count}。点击查看。</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/chat/header.py"></location>
@@ -1883,11 +1883,6 @@
             <source>Other quantizations (GGUF)</source>
             <translation>其他量化版本（GGUF）</translation>
         </message>
-        <message>
-            <location filename="../../app/library/dialogs.py"></location>
-            <source>Open web page</source>
-            <translation>打开网页</translation>
-        </message>
         <message numerus="yes">
             <location filename="../../app/library/dialogs.py"></location>
             <source>%n files</source>
@@ -1939,8 +1934,8 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>The least important experts are stored with 2 or 4 bits: less memory, faster answers, a small loss of quality. Measuring it can take a while; chat waits meanwhile.</source>
-            <translation>最不重要的专家改用 2 位或 4 位存储：占用内存更少、回答更快，质量略有损失。测量可能需要一些时间，期间对话会等待。</translation>
+            <source>The least important experts are stored at 2-bit or 4-bit: less memory, faster answers, a small loss of quality. Measuring it can take a while. Chats pause while measuring.</source>
+            <translation>最不重要的专家改用 2 位或 4 位存储：占用内存更少、回答更快，质量略有损失。测量可能需要一些时间，期间对话会暂停。</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -2019,7 +2014,7 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Stores the least important experts with 2 or 4 bits. Measured after the import.</source>
+            <source>Stores the least important experts at 2-bit or 4-bit. Measured after the import.</source>
             <translation>最不重要的专家用 2 位或 4 位存储。导入完成后测量。</translation>
         </message>
         <message>
@@ -2320,6 +2315,11 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
+            <source>No models yet. Download one under “Discover”, or import one.</source>
+            <translation>还没有模型。可在“发现模型”中下载，或导入一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
             <source>Built-in model</source>
             <translation>内置模型</translation>
         </message>
@@ -2565,7 +2565,7 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
-            <source>Too big</source>
+            <source>Too large</source>
             <translation>过大</translation>
         </message>
         <message>
@@ -2697,6 +2697,16 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
+            <source>Open on Hugging Face</source>
+            <translation>在 Hugging Face 打开</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Open web page</source>
+            <translation>打开网页</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
             <source>Recommended: fastest</source>
             <translation>推荐：最快</translation>
         </message>
@@ -2788,8 +2798,8 @@
         </message>
         <message>
             <location filename="../../app/library/teams.py"></location>
-            <source>A team answers a message in steps: each asks a model, under conditions that you set.</source>
-            <translation>团队分步回答消息：每一步按你设定的条件询问一个模型。</translation>
+            <source>A team answers in steps. Each step asks a model, and can have conditions.</source>
+            <translation>团队分步回答。每一步询问一个模型，并可设置条件。</translation>
         </message>
         <message>
             <location filename="../../app/library/teams.py"></location>
@@ -2828,8 +2838,8 @@
         </message>
         <message>
             <location filename="../../app/library/teams.py"></location>
-            <source>leaves this computer</source>
-            <translation>会离开这台电脑</translation>
+            <source>remote server</source>
+            <translation>远程服务器</translation>
         </message>
         <message>
             <location filename="../../app/library/teams.py"></location>
@@ -2963,8 +2973,8 @@
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Start chatting</source>
-            <translation>开始对话</translation>
+            <source>Done</source>
+            <translation>完成</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
@@ -3060,16 +3070,6 @@
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Choose a model</source>
-            <translation>选择模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding.py"></location>
-            <source>Open setting</source>
-            <translation>打开设置</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding.py"></location>
             <source>Already have a model? Import it, no network needed.</source>
             <translation>已有模型？可直接导入，无需联网。</translation>
         </message>
@@ -3095,6 +3095,11 @@
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
+            <source>Start chatting</source>
+            <translation>开始对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding.py"></location>
             <source>Offline mode is on.</source>
             <translation>离线模式已开启。</translation>
         </message>
@@ -3107,6 +3112,11 @@
             <location filename="../../app/onboarding.py"></location>
             <source>{amount} on disk</source>
             <translation>占用 {amount}</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding.py"></location>
+            <source>Built in</source>
+            <translation>内置</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
@@ -3140,8 +3150,8 @@
         </message>
         <message>
             <location filename="../../app/prompts/dialog.py"></location>
-            <source>Type / in an empty message to insert a prompt. A variable such as {example} is asked for then.</source>
-            <translation>在空消息中输入 / 可插入提示词。插入时会询问 {example} 这样的变量。</translation>
+            <source>Type / in an empty message to insert a prompt. You'll be asked for variables such as {example}.</source>
+            <translation>在空消息中输入 / 可插入提示词。插入时会让你填写 {example} 这样的变量。</translation>
         </message>
         <message>
             <location filename="../../app/prompts/dialog.py"></location>
@@ -3257,17 +3267,17 @@
         </message>
         <message>
             <location filename="../../app/recordings/charts.py"></location>
-            <source>needed now</source>
-            <translation>立即需要</translation>
+            <source>On demand</source>
+            <translation>按需</translation>
         </message>
         <message>
             <location filename="../../app/recordings/charts.py"></location>
-            <source>to full precision</source>
-            <translation>补全精度</translation>
+            <source>Precision upgrade</source>
+            <translation>精度提升</translation>
         </message>
         <message>
             <location filename="../../app/recordings/charts.py"></location>
-            <source>prefetched</source>
+            <source>Prefetched</source>
             <translation>预取</translation>
         </message>
         <message>
@@ -3317,8 +3327,8 @@
         </message>
         <message>
             <location filename="../../app/recordings/charts.py"></location>
-            <source>Expert {layer}.{expert}: {size}, {kind}, {ms} ms</source>
-            <translation>专家 {layer}.{expert}：{size}，{kind}，{ms} 毫秒</translation>
+            <source>{kind}: expert {layer}.{expert}, {size}, {ms} ms</source>
+            <translation>{kind}：专家 {layer}.{expert}，{size}，{ms} 毫秒</translation>
         </message>
         <message>
             <location filename="../../app/recordings/charts.py"></location>
@@ -3407,8 +3417,8 @@
         </message>
         <message>
             <location filename="../../app/recordings/dialog.py"></location>
-            <source>Record answers to compare cache policies on them and to see what each step read, computed and waited for. A recording holds the tokens of those chats.</source>
-            <translation>记录回答过程，以比较缓存策略，并查看每一步读取、计算和等待了什么。记录中包含这些对话的词元。</translation>
+            <source>Record answers to compare cache policies on them and to see what each step read, computed and waited for. Recordings contain the text of those chats.</source>
+            <translation>记录回答过程，以比较缓存策略，并查看每一步读取、计算和等待了什么。记录中包含这些对话的文字。</translation>
         </message>
         <message>
             <location filename="../../app/recordings/dialog.py"></location>
@@ -3594,7 +3604,7 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Models with their own value:</source>
+            <source>Models with their own setting:</source>
             <translation>有单独设置的模型：</translation>
         </message>
         <message>
@@ -3861,8 +3871,8 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
-            <source>It is part of the address that programs are given, so change it there, too.</source>
-            <translation>它是程序所用地址的一部分，因此也要在程序中更改。</translation>
+            <source>It is part of the server address, so change it in your apps, too.</source>
+            <translation>它是服务器地址的一部分，因此你的应用中也要一并修改。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -3886,8 +3896,8 @@
         </message>
         <message>
             <location filename="../../app/settings/measure_row.py"></location>
-            <source>Not measured yet. It happens when idle, or now.</source>
-            <translation>尚未测量。空闲时会自动进行，也可以现在进行。</translation>
+            <source>Quality loss is measured when the app is idle.</source>
+            <translation>应用空闲时会测量质量损失。</translation>
         </message>
         <message>
             <location filename="../../app/settings/measure_row.py"></location>
@@ -4052,8 +4062,8 @@
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
-            <source>No token for {hub}. Models with a license to accept need one.</source>
-            <translation>没有 {hub} 的令牌。需要接受许可协议的模型必须有令牌。</translation>
+            <source>No token for {hub}. Some models need one.</source>
+            <translation>没有 {hub} 的令牌。部分模型需要令牌。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -4291,13 +4301,13 @@
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>Address for programs</source>
-            <translation>供程序使用的地址</translation>
+            <source>Server address</source>
+            <translation>服务器地址</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>For Ollama or Anthropic, leave out /v1. If a program asks for a key and none is set, type anything.</source>
-            <translation>用于 Ollama 或 Anthropic 时请去掉 /v1。若程序要求密钥而未设置密钥，可随意填写。</translation>
+            <source>For Ollama or Anthropic, leave out /v1. If an app asks for a key and none is set, type anything.</source>
+            <translation>用于 Ollama 或 Anthropic 时请去掉 /v1。若应用要求密钥而未设置密钥，可随意填写。</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
@@ -4331,13 +4341,13 @@
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>Programs have to show this key. A new one shuts out those that show the old.</source>
-            <translation>程序必须出示此密钥。换新密钥后，旧密钥不再有效。</translation>
+            <source>Apps must send this key. A new key replaces the old one.</source>
+            <translation>应用必须发送此密钥。新密钥会取代旧密钥。</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>No key is needed: any program on this computer can connect.</source>
-            <translation>无需密钥：本机上的任何程序都可以连接。</translation>
+            <source>No key is needed: any app on this computer can connect.</source>
+            <translation>无需密钥：本机上的任何应用都可以连接。</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
@@ -4395,8 +4405,8 @@
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>Other programs, such as editors and agents, can ask the models through the APIs of OpenAI, Ollama and Anthropic.</source>
-            <translation>编辑器、智能体等其他程序可以通过 OpenAI、Ollama 和 Anthropic 的 API 使用模型。</translation>
+            <source>Editors, agents and other apps can use your models through the OpenAI, Ollama and Anthropic APIs.</source>
+            <translation>编辑器、智能体和其他应用可以通过 OpenAI、Ollama 和 Anthropic API 使用你的模型。</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
@@ -4433,13 +4443,13 @@
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>On. Programs on this computer and in your network can ask.</source>
-            <translation>已开启。这台电脑和你的网络中的程序可以访问。</translation>
+            <source>On. Apps on this computer and the local network can connect.</source>
+            <translation>已开启。这台电脑和本地网络中的应用可以连接。</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
-            <source>On. Programs on this computer can ask.</source>
-            <translation>已开启。这台电脑上的程序可以访问。</translation>
+            <source>On. Apps on this computer can connect.</source>
+            <translation>已开启。这台电脑上的应用可以连接。</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
@@ -4623,8 +4633,8 @@
         </message>
         <message>
             <location filename="../../app/settings/tool_editor.py"></location>
-            <source>Leaves this computer: sent to {host}</source>
-            <translation>已离开这台电脑：发送至 {host}</translation>
+            <source>Remote server: {host}</source>
+            <translation>远程服务器：{host}</translation>
         </message>
         <message>
             <location filename="../../app/settings/tool_editor.py"></location>
@@ -5064,8 +5074,8 @@
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>The disk is full. Chats can't be saved.</source>
-            <translation>磁盘已满，无法保存对话。</translation>
+            <source>Disk full: chats can't be saved.</source>
+            <translation>磁盘已满：无法保存对话。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
@@ -5249,8 +5259,8 @@
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
-            <source>Empty: the message as it is</source>
-            <translation>留空：原样发送消息</translation>
+            <source>The message, unchanged</source>
+            <translation>原样发送消息</translation>
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
@@ -5259,8 +5269,8 @@
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
-            <source>Empty: any answer</source>
-            <translation>留空：任意回答</translation>
+            <source>Any answer</source>
+            <translation>任意回答</translation>
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
@@ -5269,8 +5279,8 @@
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
-            <source>Note for the team, not the answer</source>
-            <translation>仅供团队使用，不作为回答</translation>
+            <source>Internal note, not shown as the answer</source>
+            <translation>内部说明，不作为回答显示</translation>
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
@@ -5279,8 +5289,8 @@
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
-            <source>{holes} and names of earlier steps in braces are filled in.</source>
-            <translation>{holes} 以及花括号中的前面步骤名称会被替换为相应内容。</translation>
+            <source>Use {holes} or an earlier step's name in braces.</source>
+            <translation>可使用 {holes}，或用花括号括起前面步骤的名称。</translation>
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
@@ -5931,6 +5941,11 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
+            <source>Sent to {host}</source>
+            <translation>已发送至 {host}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
             <source>Messages above are outside the context</source>
             <translation>以上消息已不在上下文中</translation>
         </message>
@@ -6176,11 +6191,6 @@
         </message>
         <message>
             <location filename="../../app/transcript/steps.py"></location>
-            <source>Done</source>
-            <translation>完成</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/steps.py"></location>
             <source>Working</source>
             <translation>进行中</translation>
         </message>
@@ -6191,8 +6201,8 @@
         </message>
         <message>
             <location filename="../../app/transcript/steps.py"></location>
-            <source>Note for the team</source>
-            <translation>团队内部说明</translation>
+            <source>Internal note</source>
+            <translation>内部说明</translation>
         </message>
         <message>
             <location filename="../../app/transcript/steps.py"></location>
@@ -6283,6 +6293,11 @@
             <location filename="../../app/transcript/tools.py"></location>
             <source>Allow {server} to run {tool}?</source>
             <translation>允许 {server} 运行 {tool}？</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/tools.py"></location>
+            <source>This call will be sent to {host}.</source>
+            <translation>此调用将发送至 {host}。</translation>
         </message>
         <message>
             <location filename="../../app/transcript/tools.py"></location>
@@ -12116,8 +12131,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Experts scoring up to T1 run at full precision.</source>
-            <translation>分数不高于 T1 的专家以全精度运行。</translation>
+            <source>Experts that score T1 or lower use full precision.</source>
+            <translation>分数不高于 T1 的专家使用全精度。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12126,8 +12141,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Experts scoring up to T2 run at lower precision; above T2 they are skipped.</source>
-            <translation>分数不高于 T2 的专家以低精度运行，高于 T2 的跳过。</translation>
+            <source>Experts that score T2 or lower use lower precision; above T2 they are skipped.</source>
+            <translation>分数不高于 T2 的专家使用低精度，高于 T2 的跳过。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12561,7 +12576,7 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Where models are searched and downloaded, such as a mirror.</source>
+            <source>Where to search for and download models, for example a mirror.</source>
             <translation>搜索和下载模型的地址，例如镜像站。</translation>
         </message>
         <message>

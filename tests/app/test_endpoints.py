@@ -54,7 +54,7 @@ def add(qtbot: QtBot, underhill: Application, server: EndpointServer) -> None:
     qtbot.waitUntil(lambda: [card.key for card in underhill.models.endpoints] == ["endpoint:workstation"])
     page.endpoints.use("endpoint:workstation")
     assert underhill.window.header.model.text() == "Workstation"
-    assert underhill.window.header.state.text() == "Leaves this computer"
+    assert underhill.window.header.state.text() == "Remote server"
 
 
 def ask(qtbot: QtBot, underhill: Application, words: str, files: tuple[Attachment, ...] = ()) -> None:
@@ -71,7 +71,7 @@ def test_a_chat_with_an_endpoint(launch_real: Callable[[], Application], qtbot: 
     host = server.url.split("/")[2]
     item = underhill.window.transcript.items[-1]
     message = underhill.conversation.messages[-1]
-    assert item.notices_above()[-1] == f"Leaves this computer: sent to {host}"
+    assert item.notices_above()[-1] == f"Sent to {host}"
     assert message.content == "<think>\nHm.\n</think>\n\nIt is **sunny**."
     assert (message.model, message.stats["answer_tokens"], message.token_ids) == ("Workstation", 5, ())
     assert "blue" in server.asked[0]["messages"][-1]["content"]

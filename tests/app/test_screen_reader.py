@@ -208,7 +208,7 @@ def test_orca_finds_names_and_roles_in_the_tour_the_comparison_and_the_panels(tm
         shown = {
             "tour 0": {"Privacy", "Check this computer", "Skip"},
             "tour 1": {"Measure again", "Show figures", "Select a model", "Back", "Skip"},
-            "tour 2": {"Start chatting", "Back"},
+            "tour 2": {"Done", "Back"},
             "compare Where is the oak?": {
                 "Question", "Back to chat", "Ask both", "Left: model", "Left: quality", "Left: answer",
                 "Right: copy", "Right: use this answer",

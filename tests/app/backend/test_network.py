@@ -65,7 +65,7 @@ def test_the_privacy_page_is_that_of_the_docs(qtbot: QtBot, launch: Launch) -> N
     underhill.window.header.privacy.trigger()
     page = underhill.window.findChildren(dialogs.PrivacyDialog)[-1]
     shown = page.page.document().toPlainText()
-    assert "no check for updates" in shown
+    assert "no update check unless you turn it on" in shown
     assert "Offline mode" in shown
     assert "**" not in shown
     page.reject()

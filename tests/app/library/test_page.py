@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.application import Application
 from app.library.dialogs import ImportDialog
 from app.library.entries import LibraryEntry, LibrarySection
+from app.library.model_text import open_page
 from app.library.page import LibraryPage
 from app.library.view_model import Job
 from app.platform import files
@@ -215,6 +216,19 @@ def test_models_come_and_go_with_their_folder(qtbot: QtBot, launch: Launch) -> N
         qtbot.waitUntil(lambda before=before: listed() > before)
 
 
+def test_a_library_without_models_says_so(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    yours = opened(qtbot, underhill).yours
+    engine_of(underhill).cards = ()
+    underhill.models.refresh()
+    qtbot.waitUntil(lambda: yours.nothing.text() == "No models yet. Download one under “Discover”, or import one.")
+
+
+def test_a_page_is_called_hugging_face_s_only_where_it_is() -> None:
+    assert open_page("https://huggingface.co/Qwen/Qwen3-30B-A3B") == "Open on Hugging Face"
+    assert open_page("https://mirror.example/Qwen/Qwen3-30B-A3B") == "Open web page"
+
+
 def test_a_deleted_model_comes_back(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     opened(qtbot, underhill)
@@ -261,7 +275,7 @@ def test_what_suits_this_computer_comes_first(qtbot: QtBot, launch: Launch) -> N
     underhill = launch()
     page = opened(qtbot, underhill, 1)
     assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B", "GLM 4.5 Air", "DeepSeek V3.1"]
-    assert [pill(e) for e in page.discover.entries] == ["From disk", "From disk", "Slow", "Too big"]
+    assert [pill(e) for e in page.discover.entries] == ["From disk", "From disk", "Slow", "Too large"]
     assert not entry(page.discover, "DeepSeek V3.1").buttons["Download"].isEnabled()
     choose(page.discover.filters.fit, "Runs on this computer")
     assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B"]

@@ -65,7 +65,7 @@ def test_a_recording_is_compared_looked_at_and_deleted(qtbot: QtBot, launch: Lau
     qtbot.keyClick(strip, Qt.Key.Key_Right)
     qtbot.waitUntil(lambda: dialog.timeline.words.text().startswith("Step 2 of 3: 4.0 ms. Attention 2.0 ms"))
     assert "Read: 1.2 MB" in dialog.timeline.words.text()
-    assert span_words(SPANS[-1]) == "Expert 0.17: 1.2 MB, needed now, 2.00 ms"
+    assert span_words(SPANS[-1]) == "On demand: expert 0.17, 1.2 MB, 2.00 ms"
     dialog.delete.click()
     (box,) = dialog.findChildren(QMessageBox)
     next(b for b in box.buttons() if b.text() == "Delete").click()

@@ -39,6 +39,9 @@ def test_what_the_engine_keeps_is_shown_and_changed(qtbot: QtBot, launch: Callab
     assert isinstance(proxy, QLineEdit)
     assert isinstance(offline, QCheckBox)
     assert proxy.text() == "http://proxy:8080"
+    endpoint = editors["endpoint"].control
+    assert isinstance(endpoint, QLineEdit)
+    qtbot.waitUntil(lambda: endpoint.placeholderText() == "https://huggingface.co")
     offline.setChecked(True)
     qtbot.waitUntil(lambda: bool(engine_of(underhill).shared["offline"]))
     engine_of(underhill).fail[protocol.KeepSettings] = protocol.Failed(

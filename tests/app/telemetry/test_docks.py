@@ -60,16 +60,16 @@ def test_figures(docks: TelemetryDocks) -> None:
     show(docks, replace(BASE, waiting=0.4, prompt_tokens_per_second=95.0))
     figures = docks.figures
     assert figures.why.text() == "Waiting for disk."
-    assert figures.speed.text() == "12.0"
-    assert figures.prompt.text() == "95.0/s"
+    assert figures.speed.text() == "12.0 tok/s"
+    assert figures.prompt.text() == "95.0 tok/s"
     assert figures.disk.text() == "2.0 MB/s"
     assert figures.waiting.text() == "40%"
     assert "75" in figures.mix_legend.text()
     assert "50" in figures.fates_legend.text()
     show(docks, replace(BASE, generating=False, prompt_tokens_per_second=95.0))
-    assert (figures.speed.text(), figures.prompt.text()) == ("–", "95.0/s")
+    assert (figures.speed.text(), figures.prompt.text()) == ("–", "95.0 tok/s")
     show(docks, replace(BASE, generating=False, tokens_per_second=0.0, answer_tokens_per_second=640.0))
-    assert figures.speed.text() == "640"  # of the last answer, like the prompt's
+    assert figures.speed.text() == "640 tok/s"  # of the last answer, like the prompt's
 
 
 def test_the_legend_says_what_the_chart_shows(docks: TelemetryDocks) -> None:
@@ -165,7 +165,7 @@ def test_figures_that_change_are_painted_without_a_new_layout(qtbot: QtBot, dock
         )
         QCoreApplication.sendPostedEvents()
     docks.repaint()
-    assert docks.figures.speed.text() == "69.0"
+    assert docks.figures.speed.text() == "69.0 tok/s"
     assert counted.count == 0
     show(
         docks,
@@ -192,7 +192,7 @@ def test_what_is_as_before_is_not_painted_again(qtbot: QtBot, docks: TelemetryDo
 def test_the_last_snapshot_is_shown_though_no_other_follows(qtbot: QtBot, docks: TelemetryDocks) -> None:
     docks.take(BASE)
     docks.take(replace(BASE, tokens_per_second=77.0))
-    qtbot.waitUntil(lambda: docks.figures.speed.text() == "77.0")
+    qtbot.waitUntil(lambda: docks.figures.speed.text() == "77.0 tok/s")
     qtbot.waitUntil(lambda: not docks.turn.isActive())
 
 

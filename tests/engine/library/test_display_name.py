@@ -30,6 +30,11 @@ def test_a_model_is_shown_as_it_was_called_and_asked_for_by_its_own_name(put: Pu
     assert titles() == {"a": "Anna's writer"}
     assert library.card(path).title == "Anna's writer"
     assert library.prepare("a") == path
+    (data, *_) = path.glob("*.safetensors")
+    hidden = data.rename(path.parent / "hidden")
+    with pytest.raises(UnderhillError, match=r"is missing from Anna's writer\."):
+        library.card(path)
+    hidden.rename(data)
     library.rename("a", "a")
     assert titles() == {"a": "a"}
     assert not (path / display_name.FILE).exists()
