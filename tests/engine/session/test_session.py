@@ -127,7 +127,7 @@ def test_stopping_keeps_what_was_said_and_the_session_goes_on(session: Session) 
     stopped = session.generate(HELLO, GREEDY, (), Listener(stop_after=4))
     assert stopped.finish == "cancelled"
     assert 4 <= len(stopped.token_ids) <= 4 + stopped.accepted  # a draft that was right comes at once
-    assert ask(session).token_ids[:4] == stopped.token_ids
+    assert ask(session).token_ids[: len(stopped.token_ids)] == stopped.token_ids
 
 
 def test_stopping_does_not_wait_for_a_chunk_of_the_prompt(session: Session) -> None:
