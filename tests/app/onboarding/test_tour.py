@@ -172,7 +172,7 @@ def test_the_recommended_model_is_fetched_while_one_chats(qtbot: QtBot, launch: 
     assert isinstance(pull, protocol.PullModel)
     assert (pull.repo, pull.top) == (QWEN.repo, 4)
     hub.tell("t1", state=protocol.RUNNING, done=3_000_000_000, total=12_000_000_000, rate=4e7, left=225.0)
-    qtbot.waitUntil(lambda: "3.0 GB of 12.0 GB" in tour.choice.entries[QWEN.repo].facts.text())
+    qtbot.waitUntil(lambda: "3.0 GB of 12.0 GB" in tour.choice.entries[QWEN.repo].facts.text().replace("\u00a0", " "))
     hub.tell(
         "t1",
         state=protocol.FAILED,
