@@ -59,7 +59,7 @@ def explain(error: BaseException, path: Path) -> Problem:
         return Problem("busy", tr("Another program has locked the chat file."),
                        tr("Close other windows of the app and backup programs, then try again."), cause)  # fmt: skip
     if code == sqlite3.SQLITE_FULL or number == errno.ENOSPC:
-        return Problem("full", tr("Disk full: chats can't be saved."),
+        return Problem("full", tr("The disk is full: chats can't be saved."),
                        tr("Free some space, then try again."), cause)  # fmt: skip
     if code in _DENIED or number in (errno.EACCES, errno.EPERM, errno.EROFS):
         return Problem("denied", tr("No permission to write to {folder}.", folder=path.parent),

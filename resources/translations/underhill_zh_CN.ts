@@ -5074,7 +5074,7 @@
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Disk full: chats can't be saved.</source>
+            <source>The disk is full: chats can't be saved.</source>
             <translation>磁盘已满：无法保存对话。</translation>
         </message>
         <message>

@@ -247,7 +247,7 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
     settle(qtbot, reader)
     yield "an image that is attached", reader
     reader.reject()
-    lost = UnsavedDialog(("Disk full: chats can't be saved.",), "A title\n\nA draft", window)
+    lost = UnsavedDialog(("The disk is full: chats can't be saved.",), "A title\n\nA draft", window)
     lost.open()
     yield "words that would be lost", lost
     lost.reject()
