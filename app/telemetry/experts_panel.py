@@ -346,6 +346,8 @@ class ExpertHeatmap(QLabel):
         if data is None:
             painter.setPen(QColor(p.muted))
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, tr("No model loaded"))
+            if self.hasFocus():
+                self._frame(painter, QRectF(self.rect()).adjusted(4, 4, -4, -4), p.accent)
             return
         if self._image is None:
             self._image = draw(data, self.meaning, p)

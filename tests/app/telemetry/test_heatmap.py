@@ -130,3 +130,16 @@ def test_every_meaning_can_be_chosen(qtbot: QtBot, theme: Theme) -> None:
         experts.meanings.setCurrentIndex(experts.meanings.findData(meaning))
         assert experts.heatmap.meaning == meaning
         assert experts.legend.text()
+
+
+def test_one_sees_that_it_has_the_keyboard_before_there_is_anything_to_show(qtbot: QtBot, theme: Theme) -> None:
+    heatmap = ExpertHeatmap(theme)
+    qtbot.addWidget(heatmap)
+    heatmap.resize(200, 100)
+    heatmap.show()
+    without = heatmap.grab().toImage()
+    heatmap.activateWindow()
+    qtbot.waitUntil(heatmap.isActiveWindow)
+    heatmap.setFocus()
+    qtbot.waitUntil(heatmap.hasFocus)
+    assert heatmap.grab().toImage() != without
