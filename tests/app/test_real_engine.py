@@ -78,7 +78,7 @@ def test_settings_and_panels_work_in_the_middle_of_an_answer(qtbot: QtBot, under
     assert found is not None
     assert (found.layer, found.expert) == (1, 4)
     assert use is not None
-    assert window.live.experts.inspector.isVisible()
+    qtbot.waitUntil(window.live.experts.inspector.isVisible)  # a panel is painted behind the text
     for now in told:
         assert now.memory is not None
         parts = parts_of(now.memory)
