@@ -26,6 +26,20 @@ from tests.app import palette
 _BETWEEN = 16  # pixels
 _SEEN = 24  # steps of a channel, of 255: less comes of the choice of a picture's 256 colours
 _ROOT = Path(__file__).resolve().parents[2]
+# Python runs it at its start: packages come from this tree, though another may be the one that is installed.
+_TREE_FIRST = """
+import sys
+from importlib.machinery import PathFinder
+
+
+class TreeFirst:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return PathFinder.find_spec(name, [{tree!r}]) if path is None and name in ("app", "engine", "tests") else None
+
+
+sys.meta_path.insert(0, TreeFirst)
+"""
 
 
 def changed_part(before: QImage, after: QImage) -> QRect:
@@ -90,7 +104,9 @@ def _channels(image: QImage) -> np.ndarray:
 def _draw(tree: Path, out: Path, arguments: list[str]) -> bool:
     """Whether the code of a working tree drew all of its states."""
     command = [sys.executable, "-m", "tests.app.states", str(out), *arguments]
-    return not subprocess.run(command, cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}).returncode
+    with tempfile.TemporaryDirectory(prefix="underhill-before-") as site:
+        (Path(site) / "sitecustomize.py").write_text(_TREE_FIRST.format(tree=str(tree)), encoding="utf-8")
+        return not subprocess.run(command, cwd=tree, env={**os.environ, "PYTHONPATH": site}).returncode
 
 
 def main(revision: str, folder: str, *arguments: str) -> int:
