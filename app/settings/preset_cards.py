@@ -131,9 +131,11 @@ class PresetCards(QWidget):
             button.show_cost(words, tr_engine(protocol.dial_in_words(found, choice)) if card is not None else "")
 
     def _show_advanced(self) -> None:
-        card = self.cards[_ADVANCED]
-        card.setVisible(self._all or card.isChecked())
+        self.cards[_ADVANCED].setVisible(self._is_shown(_ADVANCED))
         self._place()
+
+    def _is_shown(self, choice: str) -> bool:
+        return choice != _ADVANCED or self._all or self.cards[choice].isChecked()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._wide = event.size().width()
@@ -141,7 +143,7 @@ class PresetCards(QWidget):
 
     def _place(self) -> None:
         """Place those that are shown in as many columns as have room, but no odd number in two."""
-        shown = [c for name, c in self.cards.items() if name != _ADVANCED or self._all or c.isChecked()]
+        shown = [card for choice, card in self.cards.items() if self._is_shown(choice)]
         least = _LETTERS * self.fontMetrics().averageCharWidth()
         columns = min(_COLUMNS, max(1, (self._wide + _SPACING) // (least + _SPACING))) if self._wide else _COLUMNS
         if columns == 2 and len(shown) % 2:
