@@ -6,7 +6,8 @@ Draws the states of `tests.app.states` twice, each with its own code and its own
 REVISION, into OUT/before, and as they are in this working tree, into OUT/after. Of each name that both have and whose
 picture changed, OUT/changed shows the two side by side, with a frame around what changed. ARGUMENT: of
 `tests.app.states`, such as --theme dark, or a part of a state's name; --all goes through all sizes, themes and
-languages. Prints what came, went and changed. Ends with 1 where either could not draw all of it.
+languages. OUT: a folder that is empty, or not there. Prints what came, went and changed. Ends with 1 where either could
+not draw all of it.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def changed_part(before: QImage, after: QImage) -> QRect:
     """
     wide, high = min(before.width(), after.width()), min(before.height(), after.height())
     part = QRect()
-    differs = np.abs(_channels(before)[:high, :wide] - _channels(after)[:high, :wide]).max(axis=2) > _SEEN
+    first, second = (palette.channels(image)[:high, :wide].astype(np.int16) for image in (before, after))
+    differs = np.abs(first - second).max(axis=2) > _SEEN
     rows, columns = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
     if len(rows):
         left, top = int(columns[0]), int(rows[0])
@@ -94,13 +96,6 @@ def _names(folder: Path) -> set[str]:
     return {file.relative_to(folder).as_posix() for file in folder.rglob("*.png")}
 
 
-def _channels(image: QImage) -> np.ndarray:
-    """[height, width, 3], int16."""
-    image = image.convertToFormat(QImage.Format.Format_RGB888)
-    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
-    return rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3).astype(np.int16)
-
-
 def _draw(tree: Path, out: Path, arguments: list[str]) -> bool:
     """Whether the code of a working tree drew all of its states."""
     command = [sys.executable, "-m", "tests.app.states", str(out), *arguments]
@@ -112,6 +107,8 @@ def _draw(tree: Path, out: Path, arguments: list[str]) -> bool:
 def main(revision: str, folder: str, *arguments: str) -> int:
     """See above."""
     out = Path(folder).resolve()
+    if out.exists() and any(out.iterdir()):
+        sys.exit(f"{out} is not empty: pictures of another time would be compared as well. Choose another folder.")
     with tempfile.TemporaryDirectory(prefix="underhill-before-") as temporary:
         tree = Path(temporary) / "tree"
         subprocess.run(["git", "worktree", "add", "--quiet", "--detach", tree, revision], cwd=_ROOT, check=True)

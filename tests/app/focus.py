@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QScrollArea, QWidget
 
+from tests.app import palette
 from tests.app.walking import reachable, told
 
 CONTRAST = 3.0  # to what was there before; WCAG 2.2, 2.4.13
@@ -44,8 +44,6 @@ def _areas(widget: QWidget) -> Iterator[QScrollArea]:
 
 def _luminance(root: QWidget, place: QRect) -> npt.NDArray[np.float64]:
     """Relative luminance of each pixel, as WCAG has it."""
-    image = root.grab(place).toImage().convertToFormat(QImage.Format.Format_RGB888)
-    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
-    colours = rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3) / 255
+    colours = palette.channels(root.grab(place).toImage()) / 255
     linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
     return np.asarray(linear @ np.array([0.2126, 0.7152, 0.0722]))

@@ -1,4 +1,4 @@
-"""Small PNG files of a window: at most 256 colours, chosen by how much of the picture they make up."""
+"""Pictures as numbers, and small PNG files of a window: at most 256 colours, chosen by how much they make up."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from PySide6.QtGui import QImage
 
 _COLOURS = 256
 _ROUNDS = 6  # of moving each colour to the mean of what it stands for
+
+
+def channels(image: QImage) -> np.ndarray:
+    """[height, width, 3], uint8: red, green and blue."""
+    image = image.convertToFormat(QImage.Format.Format_RGB888)
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
+    return rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3).copy()  # the image goes
 
 
 def save(image: QImage, path: Path) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication
 
-from tests.app.before_after import changed_part, lay_side_by_side
+from tests.app.before_after import changed_part, lay_side_by_side, main
 
 GROUND, INK = QColor("#f4f4f4"), QColor("#202020")
 
@@ -60,3 +60,10 @@ def test_both_are_laid_side_by_side_where_something_changed(qapp: QApplication, 
     both = QImage(str(tmp_path / "changed" / "dark" / "b.png"))
     assert (both.width(), both.height()) == (60 + 16 + 60, 40)
     assert both.pixelColor(76 + 22, 12).lightness() < 60 < both.pixelColor(22, 12).lightness()
+
+
+def test_a_folder_with_pictures_of_another_time_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "before").mkdir()
+    with pytest.raises(SystemExit, match="is not empty"):
+        main("HEAD", str(tmp_path))
+    assert [file.name for file in tmp_path.iterdir()] == ["before"]
