@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from engine.cli.output import ProgressBar, say
-from engine.documents.frame import place, with_passages
+from engine.documents.frame import place, room_for_passages, with_passages
 from engine.documents.library import DocumentLibrary
 from engine.documents.passages import Passage, tokens
 from engine.library.home import home
-from engine.service.documents import LARGEST, SHARE, UNKNOWN
 from engine.translatable import Translatable
 
 KEPT_DAYS = 30  # that an index is kept here after its last use; no chat refers to it
@@ -52,8 +51,8 @@ class Documents:
                 say(f"{one.path}: {one.files:,} files, {one.passages:,} passages.")
                 for left in one.left_out:
                     say(f"Left out: {left.name}. {left.sentence}")
-        budget = min(LARGEST, round(SHARE * self.context)) if self.context else UNKNOWN
-        self._found = self._library.find(self._paths, question, budget, self.count)
+        room = room_for_passages(self.context)
+        self._found = self._library.find(self._paths, question, room, self.count)
         return with_passages(question, self._found)
 
     def show_sources(self) -> None:

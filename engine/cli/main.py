@@ -129,7 +129,14 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _command(p: argparse.ArgumentParser, function: str, *, model: bool = True, as_json: bool = True) -> None:
+def _command(
+    p: argparse.ArgumentParser,
+    function: str | Callable[[argparse.Namespace], str],
+    *,
+    model: bool = True,
+    as_json: bool = True,
+) -> None:
+    """function: which one to call, as module.name of this package, or who chooses it."""
     if model:
         p.add_argument("model", metavar="MODEL", help="a path, a name from the library, or builtin")
     p.add_argument("--verbose", action="store_true", default=argparse.SUPPRESS, help=VERBOSE)
@@ -140,7 +147,7 @@ def _command(p: argparse.ArgumentParser, function: str, *, model: bool = True, a
         from engine.hardware import control_groups
 
         control_groups.require_least_memory()
-        module, _, name = function.partition(".")
+        module, _, name = (function if isinstance(function, str) else function(args)).partition(".")
         return int(getattr(importlib.import_module(f"engine.cli.{module}"), name)(args) or OK)
 
     p.set_defaults(run=run)
@@ -170,8 +177,15 @@ def given(args: argparse.Namespace, among: tuple[settings.Setting, ...]) -> dict
     return settings.validated(named, among)
 
 
+def _who_chats(args: argparse.Namespace) -> str:
+    """A team needs the service, which a model alone need not wait for: 0.2 s to import."""
+    from engine.teams.definition import PREFIX
+
+    return "team.run_chat" if args.model.startswith(PREFIX) else "chat.run_chat"
+
+
 def _chat(p: argparse.ArgumentParser) -> None:
-    _command(p, "team.run_chat", model=False)
+    _command(p, _who_chats, model=False)
     p.add_argument(
         "model", metavar="MODEL", nargs="?", default="builtin", help="a path, a name, team:NAME, or builtin (default)"
     )

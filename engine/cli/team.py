@@ -11,7 +11,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 from engine import client, protocol, settings
-from engine.cli import chat
 from engine.cli.chat import NEW_CHAT, TypedLines, as_json, interrupts
 from engine.cli.documents import Documents
 from engine.cli.main import given
@@ -54,9 +53,7 @@ def _row(card: TeamCard) -> tuple[str, ...]:
 
 
 def run_chat(args: argparse.Namespace) -> int:
-    """Answer one prompt or many, with a team or a model."""
-    if not args.model.startswith(protocol.TEAM_PREFIX):
-        return chat.run_chat(args)
+    """Answer one prompt or many with a team."""
     if args.json and args.prompt is None:
         raise UnderhillError(Kind.BAD_REQUEST, msg("--json answers one prompt."), msg("Add --prompt TEXT."))
     if args.images:

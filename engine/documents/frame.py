@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from engine.documents.passages import Passage
 from engine.documents.terms import spaceless
 
+SHARE, LARGEST = 0.25, 3000  # of the context that passages take, and tokens at most
+UNKNOWN = 800  # tokens, where no model is loaded
 _ENGLISH = (
     "These passages from the user's documents may help to answer. Use only what fits the question, and cite a passage "
     "by its number, like [1]. If they don't have the answer, say so."
@@ -15,6 +17,11 @@ _CHINESE = (
     "以下是用户文档中可能有帮助的段落。只使用与问题相关的内容，并用编号注明出处，例如 [1]。"
     "如果其中没有答案，就直接说明。"
 )
+
+
+def room_for_passages(context: int) -> int:
+    """Tokens of passages that go with a question. context: tokens that the model sees at a time; 0: not known."""
+    return min(LARGEST, round(SHARE * context)) if context else UNKNOWN
 
 
 def with_passages(content: str, passages: Sequence[Passage]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine import protocol
+from engine.documents.frame import room_for_passages
 from engine.documents.library import DocumentLibrary
 from engine.library.home import home
 from engine.service.command_worker import CommandWorker
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 NEEDS = (
     "engine.documents.embedding", "engine.documents.encoder", "engine.documents.indexer", "engine.documents.search",
 )  # fmt: skip
-SHARE, LARGEST = 0.25, 3000  # of the context that passages take, and tokens at most
-UNKNOWN = 800  # tokens, where no model is loaded
 IDLE = 30.0  # seconds between two looks whether the encoder's memory is to be given back
 _REST = 0.1  # seconds between two looks whether an answer has ended
 _PACE = 0.1  # seconds between two reports
@@ -89,7 +88,7 @@ class DocumentWorker:
         documents = self.library.update(command.paths, self._reporter(command), cancelled)
         budget, session = command.tokens, self._session()
         if not budget:
-            budget = UNKNOWN if session is None else min(LARGEST, round(SHARE * session.context.limit))
+            budget = room_for_passages(0 if session is None else session.context.limit)
         if session is None:
             passages = self.library.find(command.paths, command.question, budget)
         else:
