@@ -75,7 +75,8 @@ def settings_of(values: dict[str, Any]) -> dict[str, Any]:
 
 def put_up(args: argparse.Namespace, turns: int, stack: ExitStack) -> tuple[Bench, list[int], list[list[int]]]:
     """The bench, tokens to warm up, and those of so many turns."""
-    bench = Bench(args, stack, fitting(args.warm + turns * args.segment))
+    engines = len(args.dials) if args.dials else 1 if args.off else 2
+    bench = Bench(args, stack, fitting(args.warm + turns * args.segment), engines=engines)
     ends = range(args.warm, len(bench.tokens), args.segment)
     return bench, bench.tokens[: args.warm], [bench.tokens[at : at + args.segment] for at in ends]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from engine.hardware.machine import GB
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
 from tests.benchmarks.common import Quiet, conditions, say
+from tests.benchmarks.other_disks import on_disk
 from tests.benchmarks.ours import OursAlone, Turn
 from tests.benchmarks.prepare import Model, prepare_model
 from tests.benchmarks.roofs import Roofs
@@ -26,12 +28,16 @@ OVERLAP = "overlap"  # no setting: see OursAlone
 class Bench:
     """The model, its limit and its tokens; disk, memory and other programs are looked at between turns."""
 
-    def __init__(self, args: argparse.Namespace, stack: ExitStack, count: int, model: Model | None = None) -> None:
-        """count: tokens that are drawn. model: None makes it, where it is not there."""
+    def __init__(
+        self, args: argparse.Namespace, stack: ExitStack, count: int, model: Model | None = None, engines: int = 1
+    ) -> None:
+        """count: tokens that are drawn. model: None makes it, where it is not there. engines: open at once."""
         self.args = args
         shape = large(args.shape, args.layers)
         self.model = model or prepare_model(shape, args.tier, args.folder, keep_only=args.keep_only)
         self.limit = limit_of(args, self.model)
+        disk = on_disk(args.disk, self.model.store, engines * self.limit)
+        self.model = replace(self.model, store=stack.enter_context(disk))
         self.tokens = stream(args.stream, shape.vocabulary, count)
         self.roofs, self.quiet = Roofs(self.model.store, args.tier, args.threads), Quiet(args.patience)
         stack.callback(self.roofs.close)

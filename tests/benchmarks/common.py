@@ -22,6 +22,7 @@ import psutil
 
 from engine.library.home import HOME
 from engine.native.library import default_threads
+from tests.benchmarks.other_disks import DISKS
 from tests.random_models.shapes import SHAPES
 from tests.random_models.tokens import STREAMS
 
@@ -54,6 +55,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "threads": {"type": int, "default": default_threads(), "help": "of both"},
     "patience": {"type": float, "default": 60.0, "help": "seconds to wait in all for other programs' rest"},
     "folder": {"type": Path, "default": default_folder(), "help": "where prepared models are kept"},
+    "disk": {"choices": DISKS, "default": "own",
+             "help": "where the store lies: where it is, on a RAM disk, or on a disk held to 0.5 GB/s, as SATA's"},
     "keep-only": {"action": "store_true", "help": "first remove the prepared models of other shapes"},
 }  # fmt: skip
 

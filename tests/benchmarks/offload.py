@@ -210,6 +210,8 @@ def main() -> None:
         "--prompts", type=several(int), help="read prompts of these lengths, separated by commas, instead"
     )
     args = parser.parse_args()
+    if args.disk == "ram" and not (args.alone or args.prompts):
+        parser.error("--disk ram copies our store only: add --alone")
     with orderly(), ExitStack() as stack:
         emit((prompts if args.prompts else tokens)(args, stack), args.json)
 

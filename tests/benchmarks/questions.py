@@ -89,6 +89,7 @@ _MIXED = (
     Column("ours, µs", "ours"), Column("torch, µs", "peer"), Column("ratio", "ratio"),
     Column("reading the bytes, µs", "roof"), Column("of the roof", "of_roof"), Column("GB/s", "gb_s"),
 )  # fmt: skip
+_DISK = "ablation --dials exact,balanced --shape qwen3 --limit 0.5 --stream text --set dense=auto"
 _POLICIES = ("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation")
 
 
@@ -202,6 +203,23 @@ QUESTIONS = (
             Column("of the floor", "of_floor"),
         ),
         "exact|balanced|fast", (), "preset",
+    ),
+    Question(
+        "What does another disk change?",
+        "The same, tokens drawn as words are in a text, on a RAM disk and on a disk held to 0.5 GB/s. What a RAM disk "
+        "brings the processor copies, which a real one does not ask of it.",
+        (
+            Run("disk-ram", f"{_DISK} --disk ram --json", "RAM disk", (QWEN3_LARGE,)),
+            Run("disk-own", f"{_DISK} --json", "its own", (QWEN3_LARGE,)),
+            Run("disk-sata", f"{_DISK} --disk sata --json", "0.5 GB/s", (QWEN3_LARGE,)),
+        ),
+        (
+            Column("tokens/s", "ours"), Column("times Exact", "times_exact"), Column("hits, %", "hit_rate", 100),
+            Column("MB missed a token", "missed_bytes", 1e-6), Column("the disk is busy, %", "disk_busy", 100),
+            Column("gives meanwhile, GB/s", "disk_given"), Column("of the floor", "of_floor"),
+            Column("of `together`", "of_together"),
+        ),
+        "exact|balanced", (), "disk, preset",
     ),
     Question(
         "What does each preset cost?",

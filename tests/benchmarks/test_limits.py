@@ -13,6 +13,7 @@ import pytest
 from tests.benchmarks.blockdevice import DiskRoof, read_ahead, read_ahead_file
 from tests.benchmarks.cgroup import Group, limited, memory_controller
 from tests.benchmarks.common import orderly
+from tests.benchmarks.other_disks import RAM, THROTTLE, THROTTLES, on_disk
 from tests.benchmarks.pipe import ROOT, Child
 
 pytestmark = pytest.mark.long
@@ -148,3 +149,34 @@ def test_a_child_that_does_not_start_says_why() -> None:
     with pytest.raises(RuntimeError, match="no such place"):
         Child("It", [sys.executable, "-c", "raise SystemExit('no such place')"])
     assert (ROOT / "pyproject.toml").exists()
+
+
+def test_a_store_on_a_ram_disk_is_a_copy_that_goes_again(tmp_path: Path) -> None:
+    (tmp_path / "part").write_bytes(b"weights")
+    with on_disk("ram", tmp_path, 0) as copy:
+        assert copy.is_relative_to(RAM)
+        assert (copy / "part").read_bytes() == b"weights"
+    assert not copy.exists()
+    with pytest.raises(SystemExit, match="are free"), on_disk("ram", tmp_path, 1 << 50):
+        pass
+
+
+def throttled(folder: Path) -> bool:
+    try:
+        with on_disk("sata", folder, 0):
+            return True
+    except SystemExit:
+        return False
+
+
+@pytest.mark.skipif(not throttled(Path(__file__).parent), reason="no control group of version 1 that limits reading")
+def test_a_throttled_disk_holds_this_process_and_then_no_more() -> None:
+    def group() -> str:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        return next(line for line in lines if "blkio" in line).rpartition(":")[2]
+
+    before = group()
+    with on_disk("sata", Path(__file__).parent, 0):
+        held = THROTTLES / group().lstrip("/")
+        assert (held / THROTTLE).read_text().split()[1] == "500000000"
+    assert group() == before
