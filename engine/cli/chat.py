@@ -20,8 +20,8 @@ from engine import settings
 from engine.calibration.calibrator import open_calibrated
 from engine.cli.documents import Documents
 from engine.cli.images import Images
-from engine.cli.main import given
 from engine.cli.output import ProgressBar, say
+from engine.cli.parser import given
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from engine import settings
-from engine.cli.main import given, version
 from engine.cli.output import gb, say
+from engine.cli.parser import given, version
 from engine.hardware import graphics, probe
 from engine.hardware.machine import Machine
 from engine.library import builtin, dials, library

@@ -14,8 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from engine import settings
-from engine.cli.main import given
 from engine.cli.output import ProgressBar, experts_by_bits, gb, millions, pill, say, speed, table
+from engine.cli.parser import given
 from engine.library import external_models, folders, library, relocation, trash, verification
 from engine.library.entries import AdoptedModel, FoundModel, ModelCard, ModelFolder
 from engine.library.home import BUILTIN

@@ -14,8 +14,8 @@ from engine.calibration.calibrator import calibrate, open_calibrated
 from engine.calibration.evaluate import evaluate, sequences
 from engine.calibration.policy_fit import fit_policy
 from engine.calibration.robustness import estimated, measured
-from engine.cli.main import given
 from engine.cli.output import ProgressBar, gb, table
+from engine.cli.parser import given
 from engine.experts.keys import keys_of
 from engine.library import dials, library, lowering
 from engine.library.lowering import write_lowered

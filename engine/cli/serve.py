@@ -10,8 +10,8 @@ import threading
 
 from engine import client, protocol, settings
 from engine.cli.chat import interrupts
-from engine.cli.main import given
 from engine.cli.output import say
+from engine.cli.parser import given
 from engine.errors import UnderhillError
 from engine.server.guard import is_loopback
 

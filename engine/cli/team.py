@@ -13,8 +13,8 @@ from pathlib import Path
 from engine import client, protocol, settings
 from engine.cli.chat import NEW_CHAT, TypedLines, as_json, interrupts
 from engine.cli.documents import Documents
-from engine.cli.main import given
 from engine.cli.output import say, table
+from engine.cli.parser import given
 from engine.errors import Kind, UnderhillError
 from engine.library.home import BUILTIN
 from engine.protocol import Message, Stats

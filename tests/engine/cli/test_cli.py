@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from safetensors.torch import load, save_file
 
-from engine.cli.main import main, parser
+from engine.cli.main import main
+from engine.cli.parser import parser
 from engine.experts.policies import DEFAULT
 
 pytestmark = pytest.mark.long
