@@ -11,8 +11,9 @@ from torch import Tensor
 
 from engine.cuda.matrices import nbytes_of, supports
 from engine.native.library import MatrixView
-from engine.native.op_graph import KINDS, NORMS, SCORES, GraphStep, Op, OpGraph
+from engine.native.op_graph import KINDS, NORMS, GraphStep, Op, OpGraph
 from engine.native.op_slots import OpKind
+from engine.native.route_op import SCORES
 
 MOST_HEAD, HEAD_STEP = 256, 64  # widths of heads that there are kernels for
 MOST_EXPERTS, MOST_TAKEN = 1024, 64  # of uh_route

@@ -9,7 +9,7 @@ from torch import Tensor
 from engine.models.layers.norms import rms
 from engine.models.layers.weights import CheckpointWeights, fetch, vector
 from engine.models.spec import RouterSpec
-from engine.native import op_graph
+from engine.native import route_op
 
 
 class Router:
@@ -56,9 +56,9 @@ def choose(
     tokens = len(logits)
     ids = torch.empty(tokens, spec.top_k, dtype=torch.int64) if given is None else given
     weights = torch.empty(tokens, spec.top_k)
-    op_graph.run_route(
-        op_graph.route(
-            routing(spec, given is not None), logits, torch.empty(tokens, op_graph.route_room(spec.experts)),
+    route_op.run_route(
+        route_op.route(
+            routing(spec, given is not None), logits, torch.empty(tokens, route_op.route_room(spec.experts)),
             ids=ids, weights=weights, groups=torch.empty(tokens, spec.top_groups, dtype=torch.int64),
             choice_bias=choice_bias, expert_scale=expert_scale,
         )
@@ -66,9 +66,9 @@ def choose(
     return ids, weights
 
 
-def routing(spec: RouterSpec, given: bool = False) -> op_graph.Routing:
+def routing(spec: RouterSpec, given: bool = False) -> route_op.Routing:
     """How native code chooses experts by `spec`."""
-    return op_graph.Routing(
+    return route_op.Routing(
         experts=spec.experts, top_k=spec.top_k, score=spec.score, groups=spec.groups, top_groups=spec.top_groups,
         top_two=spec.group_score == "top2", masked_score=spec.masked_score, normalize=spec.normalize,
         normalize_eps=spec.normalize_eps, normalize_min=spec.normalize_min, scale=spec.scale, jitter=spec.jitter,

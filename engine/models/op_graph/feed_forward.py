@@ -16,7 +16,7 @@ from engine.models.layers.norms import Norm
 from engine.models.layers.router import Router, routing
 from engine.models.op_graph.builder import GraphBuilder, UnsupportedOp
 from engine.models.spec import ActivationSpec
-from engine.native import op_graph
+from engine.native import op_graph, route_op
 from engine.translatable import msg
 
 
@@ -93,10 +93,10 @@ def _route(to: GraphBuilder, router: Router, h: Tensor) -> tuple[Tensor, Tensor,
     logits = to.product(to.exact_view(router.held, router.bias), h, "router")
     ids, groups = to.whole_numbers("ids", spec.top_k), to.whole_numbers("groups", spec.top_groups)
     weights = to.floats("weights", spec.top_k)
-    chosen = to.whole_numbers("chosen", spec.top_k) if op_graph.may_substitute(how) else None
-    room = to.floats("routing", op_graph.route_room(spec.experts))
+    chosen = to.whole_numbers("chosen", spec.top_k) if route_op.may_substitute(how) else None
+    room = to.floats("routing", route_op.route_room(spec.experts))
     to.add(
-        op_graph.route(
+        route_op.route(
             how,
             logits,
             room,

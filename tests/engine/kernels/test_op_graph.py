@@ -15,7 +15,7 @@ from engine.kernels.dense import raw_view
 from engine.kernels.native import NativeKernel
 from engine.models.layers.router import routing
 from engine.models.spec import RouterSpec
-from engine.native import op_graph
+from engine.native import op_graph, route_op
 from engine.native.kv_rows import BITS, pack_rows, row_width, unpack_rows
 from engine.native.op_graph import STATES, GraphStep, Heads, KvRows, Op, OpGraph
 from tests.engine.models.layers.router_by_hand import by_hand
@@ -355,10 +355,10 @@ def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None
     logits, bias, each = noise(experts, seed=seed) * 2, noise(experts, seed=1) * 0.1, noise(experts, seed=2)
     wanted = by_hand(spec, logits.tolist(), bias.tolist() if corrected else None)
     got, by, best = torch.empty(top_k, dtype=torch.int64), torch.empty(top_k), torch.empty(1, dtype=torch.int64)
-    room = torch.empty(op_graph.route_room(experts))
+    room = torch.empty(route_op.route_room(experts))
     run_ops(
         make_kernel(),
-        op_graph.route(
+        route_op.route(
             routing(spec), logits, room, ids=got, weights=by, groups=best, choice_bias=bias if corrected else None,
             expert_scale=each,
         ),
@@ -371,8 +371,8 @@ def test_routes(make_kernel: MakeKernel, name: str, data: st.DataObject) -> None
 def test_nonsense_still_chooses_experts_that_there_are(make_kernel: MakeKernel, bad: float, score: str) -> None:
     for logits in (torch.full((8,), bad), torch.tensor([0.0, bad] * 4)):
         ids, groups, weights = torch.full((2,), -1), torch.full((1,), -1), torch.empty(2)
-        how = op_graph.Routing(experts=8, top_k=2, score=score, jitter=0.01)
-        op = op_graph.route(how, logits, torch.empty(16), ids=ids, weights=weights, groups=groups)
+        how = route_op.Routing(experts=8, top_k=2, score=score, jitter=0.01)
+        op = route_op.route(how, logits, torch.empty(16), ids=ids, weights=weights, groups=groups)
         run_ops(make_kernel(), op)
         assert len(set(ids.tolist())) == 2
         assert all(0 <= expert < 8 for expert in ids.tolist())

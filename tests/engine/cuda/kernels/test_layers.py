@@ -15,8 +15,9 @@ from torch import Tensor
 from engine.kernels.dense import raw_view
 from engine.kernels.native import NativeKernel
 from engine.models.layers.state import RowsState
-from engine.native import op_graph
-from engine.native.op_graph import NORMS, SCORES, GraphStep, Heads, Op, OpGraph, Routing
+from engine.native import op_graph, route_op
+from engine.native.op_graph import NORMS, GraphStep, Heads, Op, OpGraph
+from engine.native.route_op import SCORES, Routing
 from tests.engine.cuda.kernels.card import FLAVOURS, Card, argument
 
 # The stated rule: an output of attention is so close to float64 over the same rows, relative to its norm.
@@ -138,9 +139,9 @@ def route(
 def route_here(spec: Routing, logits: Tensor, bias: Tensor | None, scale: Tensor | None) -> tuple[Tensor, Tensor]:
     """The same by the processor."""
     ids, weights = torch.zeros(spec.top_k, dtype=torch.int64), torch.empty(spec.top_k)
-    room, groups = torch.empty(op_graph.route_room(spec.experts)), torch.zeros(1, dtype=torch.int64)
+    room, groups = torch.empty(route_op.route_room(spec.experts)), torch.zeros(1, dtype=torch.int64)
     on_processor(
-        op_graph.route(
+        route_op.route(
             spec, logits.clone(), room, ids=ids, weights=weights, groups=groups, choice_bias=bias, expert_scale=scale
         )
     )

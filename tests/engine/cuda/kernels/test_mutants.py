@@ -16,7 +16,7 @@ from engine.cuda import build
 from engine.cuda.build import FLAVOURS, compile_ptx, find_nvrtc
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, NativeKernel
-from engine.native import op_graph
+from engine.native import op_graph, route_op
 from engine.record.layout import ExpertSpec
 from tests.engine.cuda.kernels import test_layers as tests
 from tests.engine.cuda.kernels.card import Card, argument
@@ -100,7 +100,7 @@ def routes(module: Module) -> None:
         logits = torch.randn(70, generator=torch.Generator().manual_seed(0)).round()
         for value in (0.0, float("nan")):
             logits[65] = value
-            spec = op_graph.Routing(experts=70, top_k=5, score=score, normalize=True)
+            spec = route_op.Routing(experts=70, top_k=5, score=score, normalize=True)
             assert tests.same_route(Card(module=module), spec, logits), "other values"
 
 

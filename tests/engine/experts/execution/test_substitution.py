@@ -13,9 +13,10 @@ from torch import Tensor
 from engine.experts.backend import Step
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime
-from engine.native import op_graph
+from engine.native import route_op
 from engine.native.eviction import unimportance
-from engine.native.op_graph import GraphStep, OpGraph, Routing
+from engine.native.op_graph import GraphStep, OpGraph
+from engine.native.route_op import Routing
 from engine.record.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 
@@ -38,11 +39,11 @@ class Layer:
 
     def __init__(self, runtime: ExpertRuntime, spec: Routing) -> None:
         self.runtime, self.spec = runtime, spec
-        self.logits, self.room = torch.zeros(ROWS, EXPERTS), torch.zeros(ROWS, op_graph.route_room(EXPERTS))
+        self.logits, self.room = torch.zeros(ROWS, EXPERTS), torch.zeros(ROWS, route_op.route_room(EXPERTS))
         self.ids, self.chosen = (torch.zeros(ROWS, K, dtype=torch.int64) for _ in range(2))
         self.weights = torch.zeros(ROWS, K)
         groups = torch.zeros(ROWS, spec.top_groups, dtype=torch.int64)
-        op = op_graph.route(
+        op = route_op.route(
             spec, self.logits, self.room, ids=self.ids, weights=self.weights, groups=groups, chosen=self.chosen
         )
         self.graph = OpGraph([op])
@@ -188,10 +189,10 @@ def test_prefetch_is_told_what_the_router_chose(runtimes: list[ExpertRuntime]) -
 
 def test_what_cannot_stand_in_is_refused() -> None:
     spec = Routing(experts=EXPERTS, top_k=2, score="sparsemixer", jitter=0.01)
-    assert not op_graph.may_substitute(spec)
+    assert not route_op.may_substitute(spec)
     ids = torch.zeros(1, 2, dtype=torch.int64)
     with pytest.raises(ValueError, match="nothing stands in"):
-        op_graph.route(
-            spec, torch.zeros(1, EXPERTS), torch.zeros(1, op_graph.route_room(EXPERTS)), ids=ids,
+        route_op.route(
+            spec, torch.zeros(1, EXPERTS), torch.zeros(1, route_op.route_room(EXPERTS)), ids=ids,
             weights=torch.zeros(1, 2), groups=torch.zeros(1, 1, dtype=torch.int64), chosen=ids.clone(),
         )  # fmt: skip
