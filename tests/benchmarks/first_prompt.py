@@ -6,8 +6,10 @@ Each turn opens the model in a process of its own, with the system's file cache 
 reads one prompt of uniform tokens, which visits nearly every expert; then others, until nothing is read any more. It is
 asked at once, which no person does: in the app all experts are read while the question is typed (WarmStart).
 `reading`: the bytes read for the first one by the disk's rate in this turn. `computing`: what a prompt takes with all
-in memory. `floor`: the longer of both. `times_floor`: the first prompt over it; the aim is 1.25. `opening`: seconds
-from the start of the process until it can be asked. Needs an administrator's rights on Linux, for emptying the caches.
+in memory. `floor`: the longer of both. `times_floor`: the first prompt over it; the aim is 1.25. `together`: what both
+take where the disk brings less while memory is read: at that rate (`disk_beside`) while it computes, then at its
+own. `opening`: seconds from the start of the process until it can be asked. Needs an administrator's rights on Linux,
+for emptying the caches.
 
 --touched: just before, another process writes to as much memory, and ends. A virtual machine may have to ask its host
 for memory that nobody has used for a while, which is slow (`touching`, GB/s).
@@ -68,10 +70,12 @@ def first_prompts(args: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
             while ours.prompt_read(tokens[-args.words :])[1]:
                 pass
             computing = ours.prompt(tokens[-args.words :])
-        reading = read / roofs.taken[-1].disk
-        floor = max(reading, computing)
+        rates = roofs.taken[-1]
+        reading = read / rates.disk
+        floor, together = max(reading, computing), rates.together(read, computing * rates.memory)
         turns.append({"first": taken, "opening": opening, "reading": reading, "computing": computing, "floor": floor,
-                      "times_floor": taken / floor, "gb_read": read / 1e9, "touching": touching / 1e9})  # fmt: skip
+                      "together": together, "times_floor": taken / floor, "times_together": taken / together,
+                      "gb_read": read / 1e9, "touching": touching / 1e9})  # fmt: skip
     return {
         "ratio": round(median(turn["times_floor"] for turn in turns), 3),
         "bar": BAR,
