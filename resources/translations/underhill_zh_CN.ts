@@ -4523,6 +4523,11 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Discard</source>
+            <translation>放弃</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/style_dialog.py"></location>
             <source>Enter a name.</source>
             <translation>输入名称。</translation>
         </message>
