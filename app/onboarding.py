@@ -22,7 +22,18 @@ from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets import keyboard
-from app.widgets.builders import close_box, empty, hbox, make_bar, make_button, make_label, scroll_area, show_text, vbox
+from app.widgets.builders import (
+    close_box,
+    empty,
+    hbox,
+    make_bar,
+    make_button,
+    make_label,
+    scroll_area,
+    set_style,
+    show_text,
+    vbox,
+)
 from app.widgets.text import size
 from app.widgets.touch import scroll_by_touch
 from engine import protocol
@@ -295,13 +306,20 @@ class ModelStep(TourStep):
             return
         self._shown = looks
         empty(self._column)
-        self.entries = {model.repo: self._offer(model, why, first=not n) for n, (model, why) in enumerate(offers)}
+        self.entries = {}
+        for n, (model, why) in enumerate(offers):
+            self.entries[model.repo] = self._offer(model, why, first=not n)
         if builtin is not None:
-            self.entries[""] = self._builtin(builtin, primary=offline or not offers)
+            self.entries[""] = self._builtin(builtin)
         for entry in self.entries.values():
             self._column.addWidget(entry)
         for transfer in self._under_way().values():
             self._fill(transfer)
+
+    @property
+    def _has_primary(self) -> bool:
+        """Whether an entry has the main button, of which there is one on a page."""
+        return any(b.objectName() == "primary" for entry in self.entries.values() for b in entry.buttons.values())
 
     def _notice(self, some: bool, offline: bool) -> str:
         if offline:
@@ -318,23 +336,24 @@ class ModelStep(TourStep):
     def _offer(self, m: protocol.HubModel, why: str, first: bool) -> LibraryEntry:
         assert m.fit is not None
         t, online = self._under_way().get(m.repo), not self._network.offline
+        main = not self._has_primary
         actions = []
         if m.here or (t is not None and t.state == protocol.FINISHED):
             actions.append(
-                Action(tr("Start chatting"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=first)
+                Action(tr("Start chatting"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=main)
             )
         elif t is None:
             actions.append(
                 Action(
                     tr("Download"),
                     partial(self.download_requested.emit, m),
-                    primary=first and online,
+                    primary=main and first and online,
                     why="" if online else tr("Offline mode is on."),
                 )
             )
         elif t.state in (protocol.PAUSED, protocol.FAILED):
             go = tr("Resume") if t.state == protocol.PAUSED else tr("Try again")
-            actions.append(Action(go, partial(self._view_model.resume, t.id), primary=True))
+            actions.append(Action(go, partial(self._view_model.resume, t.id), primary=main))
         else:
             actions.append(Action(tr("Pause"), partial(self._view_model.pause, t.id)))
         fetched = tr("{amount} download, {time}", amount=size(m.download_bytes), time=time_to_fetch(m.download_bytes))
@@ -346,8 +365,8 @@ class ModelStep(TourStep):
             m.title, facts, fit=m.fit, note=sentences(why, m.about), actions=actions, progress=moving
         )  # fmt: skip
 
-    def _builtin(self, card: protocol.ModelCard, primary: bool) -> LibraryEntry:
-        action = Action(tr("Start chatting"), partial(self.opened.emit, card.name), primary=primary)
+    def _builtin(self, card: protocol.ModelCard) -> LibraryEntry:
+        action = Action(tr("Start chatting"), partial(self.opened.emit, card.name), primary=not self._has_primary)
         facts = model_text.joined(model_text.parameters(card.parameters, 0), tr("Built in"))
         return LibraryEntry(card.title, facts, note=card.note, actions=[action])
 
@@ -403,6 +422,7 @@ class Tour(QWidget):
             each.setVisible(number == step)
         self._where.setText(tr("{number} of {count}", number=step + 1, count=len(self._steps)))
         self.next.setText(tr(_NEXT[step]))
+        set_style(self.next, "primary" if step + 1 < len(self._steps) else "")  # a model has the main button there
         self.back.setVisible(step > 0)
         self.skip.setVisible(step + 1 < len(self._steps))
         self.sheet.verticalScrollBar().setValue(0)

@@ -22,6 +22,7 @@ class Setting:
     live: takes effect at once, mid-answer; otherwise at the next load of the model.
     optional: None is allowed and means "let Underhill choose"; automatic: what that is called.
     needs: (name, value) of another setting without which this one has nothing to do.
+    percent: a share of 1 that people see, and may type, as '62%'.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Setting:
     automatic: str = "Automatic"
     start: Value = None
     needs: tuple[str, str] | None = None
+    percent: bool = False
     advanced: bool = False
 
     def check(self, value: Any) -> Value:
@@ -83,7 +85,9 @@ class Setting:
             if number != float(value):
                 raise ValueError(value)
             return number
-        return float(value) if self.kind == "float" else str(value)
+        if self.kind == "float":
+            return _share(value) if self.percent else float(value)
+        return str(value)
 
     def _shares(self, value: Any) -> tuple[float, ...]:
         parts = value.split(",") if isinstance(value, str) else value
@@ -108,6 +112,8 @@ class Setting:
         }.get(self.kind) or (
             msg("a whole number from {low} to {high}", low=f"{self.low:,.0f}", high=f"{self.high:,.0f}")
             if self.kind == "int"
+            else msg("a percentage from {low} to {high}", low=f"{self.low:.0%}", high=f"{self.high:.0%}")
+            if self.percent
             else msg("a number from {low} to {high}", low=f"{self.low:g}", high=f"{self.high:g}")
         )
         return UnderhillError(
@@ -115,6 +121,12 @@ class Setting:
             msg("{label} can't be {value}.", label=translated(self.label), value=quoted(value)),
             msg("Use {allowed}.", allowed=allowed),
         )
+
+
+def _share(value: Any) -> float:
+    """A share of 1, which text may give in percent."""
+    text = value.strip() if isinstance(value, str) else ""
+    return float(text[:-1]) / 100 if text.endswith(("%", "％")) else float(value)
 
 
 SAMPLING = (
@@ -157,7 +169,7 @@ ENGINE = (
             choices=("coarsest", "2", "4"), names=("Lowest stored", "2-bit", "4-bit"), advanced=True),
     Setting("cache_fraction", "float", None, "Experts kept in memory",
             "Share of the model's experts kept in memory.", "memory", low=0.0, high=1.0,
-            optional=True),
+            optional=True, percent=True),
     Setting("memory_gb", "float", None, "Memory limit (GB)",
             "Most memory the app may use.",
             "memory", low=0.25, high=4096.0, optional=True),

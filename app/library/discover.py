@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from app.i18n.translate import plural, sentences, tr
 from app.library import model_text
-from app.library.entries import Action, LibraryEntry, LibrarySection
-from app.library.model_filters import ModelFilters
+from app.library.entries import Action, LibraryEntry, LibrarySection, widest
+from app.library.model_filters import ORDERS, ModelFilters, sorted_models
 from app.library.view_model import LibraryViewModel
-from app.widgets.builders import hbox, make_button, make_label, make_timer, show_text
+from app.theme import sizes
+from app.widgets.builders import hbox, make_button, make_combo, make_label, make_timer, show_text
 from app.widgets.search_field import SearchField
 from engine import protocol
 
@@ -33,9 +34,10 @@ class DiscoverModels(LibrarySection):
         self._view_model = view_model
         self.search = SearchField(tr("Search models"), self)
         self.search.setAccessibleName(tr("Search models"))
+        self.order = make_combo(self, tr("Sort by"), [(tr(words), order) for order, words in ORDERS.items()])
+        self.order.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.head.addLayout(hbox((self.search, 1), self.order, spacing=6))
         self.filters = ModelFilters(self)
-        self.head.addLayout(hbox((self.search, 1), self.filters.order, spacing=6))
-        QWidget.setTabOrder(self.search, self.filters.order)
         self.head.addWidget(self.filters)
         self.about = make_label("", self, "muted", wrap=True)
         self.head.addWidget(self.about)
@@ -48,11 +50,14 @@ class DiscoverModels(LibrarySection):
         self._rest = make_timer(self, _TYPING, self.look)
         self.search.textChanged.connect(self._rest.start)
         self.search.returnPressed.connect(self._entered)
+        self.order.currentIndexChanged.connect(self.refresh)
         self.filters.changed.connect(self.refresh)
         view_model.catalogue_changed.connect(self.refresh)
         view_model.results_changed.connect(self.refresh)
         view_model.transfers_changed.connect(self._transfer_changed)
         self._under_way: dict[str, protocol.Transfer] = {}  # that are not finished, by repository
+        self._widths = 0, 0  # of badges and of last buttons, in pixels
+        sizes.follow(self, DiscoverModels._align)
         self.refresh()
 
     @Slot()
@@ -101,8 +106,9 @@ class DiscoverModels(LibrarySection):
         listed = {repo for model in known for repo in (model.repo, model.original) if repo}
         found = [model for model in s.results if model.repo not in listed]
         self.filters.offer((*catalogue, *found))
-        passed = self.filters.applied(known, ranked=False), self.filters.applied(found, ranked=True)
-        shown = [*passed[0], *passed[1]]
+        order = self.order.currentData()
+        first = sorted_models(self.filters.passing(known), order, ranked=False)
+        shown = [*first, *sorted_models(self.filters.passing(found), order, ranked=True)]
         show_text(self.about, self._state(len(known) + max(len(found), s.matches - len(s.results) + len(found))))
         self.more.setVisible(bool(s.words) and bool(s.results) and len(s.results) < s.matches)
         self.more.setEnabled(not s.searching)
@@ -110,13 +116,24 @@ class DiscoverModels(LibrarySection):
         self.again.setVisible(failed is not None)
         self.to_setting.setVisible(failed is not None and str(failed.kind) in model_text.SETTINGS)
         if s.words:
-            groups = [tr("Recommended")] * len(passed[0]) + [tr("More results")] * len(passed[1])
+            groups = [tr("Recommended")] * len(first) + [tr("More results")] * (len(shown) - len(first))
         else:
             groups = [tr(model_text.FIT_GROUPS[model_text.fit_group(m.fit)]) for m in shown]
         nothing = tr("No models with these filters") if known or found else self._nothing_found()
         self.show_entries(
-            [self._entry(model, whose=number >= len(passed[0])) for number, model in enumerate(shown)], nothing, groups
+            [self._entry(model, whose=number >= len(first)) for number, model in enumerate(shown)], nothing, groups
         )
+        for entry in self.entries:
+            entry.align(*self._widths)
+
+    def _align(self) -> None:
+        """Have badges and buttons stand below each other in all entries, whatever they say now or later."""
+        deeds = [tr("Download"), tr("Open"), tr("Resume"), tr("Try again")]
+        states = [tr(model_text.STATES[state]) for state in (protocol.QUEUED, protocol.RUNNING)]
+        badge = widest(make_label("", self, "badge"), model_text.fit_badges())
+        self._widths = badge, widest(make_button("", self), [*deeds, *states])
+        for entry in self.entries:
+            entry.align(*self._widths)
 
     def _state(self, count: int) -> str:
         """The line above the list. count: of all results."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -85,9 +85,11 @@ class LibraryEntry(QFrame):
         self.editor: NameEditor | None = None
         self._head = make_label(title, self, heading=1.08, selectable=True, wrap=True)
         self._top = top = hbox((self._head, 1), spacing=10)
+        self.badge: QLabel | None = None
         if fit is not None:
             word = fit_badge(fit)
-            badge = make_label(word, self, "badge")
+            self.badge = badge = make_label(word, self, "badge")
+            badge.setAlignment(Qt.AlignmentFlag.AlignCenter)
             badge.setProperty("level", fit_level(fit))
             badge.setToolTip(sentence)
             badge.setAccessibleName(tr("{pill}: {reason}", pill=word, reason=sentence))
@@ -135,6 +137,12 @@ class LibraryEntry(QFrame):
             self._make_menu(hidden)
         if held:
             self.take_focus()
+
+    def align(self, badge: int, button: int) -> None:
+        """Give the badge and the last button a width in pixels, so that they stand below those of other entries."""
+        for part, width in ((self.badge, badge), (next(reversed(self.buttons.values()), None), button)):
+            if part is not None:
+                part.setMinimumWidth(width)
 
     def take_focus(self, words: str = "") -> bool:
         """Focus the button of this name, or else the first that can be pressed; False where there is none."""
@@ -219,6 +227,17 @@ class LibraryEntry(QFrame):
         self.buttons[words] = button
         self._buttons_row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         return button
+
+
+def widest(sample: QLabel | QPushButton, texts: Iterable[str]) -> int:
+    """Pixels that the longest of these texts takes on a widget like this one, which is deleted."""
+    sample.ensurePolished()
+    widths = []
+    for text in texts:
+        sample.setText(text)
+        widths.append(sample.sizeHint().width())
+    sample.deleteLater()
+    return max(widths)
 
 
 def _muted(words: str, parent: QWidget) -> QLabel:

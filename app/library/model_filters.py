@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.i18n.translate import tr
+from app.i18n.translate import tr, tr_noop
 from app.library.model_text import FIT_GROUPS, READING_SPEED, fit_group, speed
 from app.widgets.builders import FlowLayout, make_button, make_combo
 from engine import protocol
 
-_ORDER = {group: place for place, group in enumerate(FIT_GROUPS)}
+_GROUPS = {group: place for place, group in enumerate(FIT_GROUPS)}
+ORDERS = {  # of `sorted_models`, for people
+    "": tr_noop("Best first"), "speed": tr_noop("Fastest"), "download": tr_noop("Smallest download"),
+    "parameters": tr_noop("Most parameters"), "name": tr_noop("Name"),
+}  # fmt: skip
 _SIZES = ((0, 30), (30, 100), (100, 0))  # billions of parameters: from, and below; 0 for no end
 _UNKNOWN = 1 << 62  # bytes; behind every known size
 
 
 class ModelFilters(QWidget):
-    """One choice each of fit, size, use, maker and license. changed: one of them was chosen, or another order.
-
-    order: to be laid out beside the search.
-    """
+    """One choice each of fit, size, use, maker and license. changed: another was chosen."""
 
     changed = Signal()
 
@@ -37,18 +38,14 @@ class ModelFilters(QWidget):
         self.use = make_combo(self, tr("Good at"), uses)
         self.maker = make_combo(self, tr("Maker"), [(tr("Any maker"), "")])
         self.license = make_combo(self, tr("License"), [(tr("Any license"), "")])
-        orders = ((tr("Best first"), ""), (tr("Fastest"), "speed"), (tr("Smallest download"), "download"),
-                  (tr("Most parameters"), "parameters"), (tr("Name"), "name"))  # fmt: skip
-        self.order = make_combo(self, tr("Sort by"), orders)
         self.clear = make_button(tr("Clear filters"), self, self._clear, "quiet")
         self.clear.hide()
         self._filters = (self.fit, self.parameters, self.use, self.maker, self.license)
         layout = FlowLayout(self)
-        for box in (*self._filters, self.order):
+        for box in self._filters:
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
             box.currentIndexChanged.connect(self._chosen)
-            if box is not self.order:
-                layout.addWidget(box)
+            layout.addWidget(box)
         layout.addWidget(self.clear)
 
     @property
@@ -62,18 +59,9 @@ class ModelFilters(QWidget):
         _add(self.maker, map(maker, models))
         _add(self.license, (model.licence for model in models))
 
-    def applied(self, models: Sequence[protocol.HubModel], *, ranked: bool) -> list[protocol.HubModel]:
-        """Those of the models that pass, in the chosen order. ranked: 'Best first' keeps the order they come in.
-
-        Otherwise the order is one within each group of FIT_GROUPS.
-        """
-        order = self.order.currentData()
-        left = [model for model in models if self._passes(model)]
-        if ranked and not order:
-            return left
-        if ranked:
-            return sorted(left, key=lambda model: _key(model, order))
-        return sorted(left, key=lambda model: (_ORDER[fit_group(model.fit)], *_key(model, order)))
+    def passing(self, models: Iterable[protocol.HubModel]) -> list[protocol.HubModel]:
+        """Those of the models that pass."""
+        return [model for model in models if self._passes(model)]
 
     def _passes(self, model: protocol.HubModel) -> bool:
         group, fit, size = fit_group(model.fit), self.fit.currentData(), self.parameters.currentData()
@@ -99,6 +87,18 @@ class ModelFilters(QWidget):
             with QSignalBlocker(box):
                 box.setCurrentIndex(0)
         self._chosen()
+
+
+def sorted_models(models: Iterable[protocol.HubModel], order: str, *, ranked: bool) -> list[protocol.HubModel]:
+    """Models in one of ORDERS. ranked: 'best first' keeps the order they come in.
+
+    Otherwise the order is one within each group of FIT_GROUPS.
+    """
+    if ranked and not order:
+        return list(models)
+    if ranked:
+        return sorted(models, key=lambda model: _key(model, order))
+    return sorted(models, key=lambda model: (_GROUPS[fit_group(model.fit)], *_key(model, order)))
 
 
 def maker(model: protocol.HubModel) -> str:

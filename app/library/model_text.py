@@ -214,7 +214,15 @@ def fit_group(fit: protocol.Fit | None) -> str:
 
 def fit_badge(fit: protocol.Fit) -> str:
     """The group in a word or two."""
-    group = fit_group(fit)
+    return _badge(fit_group(fit))
+
+
+def fit_badges() -> list[str]:
+    """All that `fit_badge` may say."""
+    return [_badge(group) for group in FIT_GROUPS if group]
+
+
+def _badge(group: str) -> str:
     return tr(_BADGES.get(group, FIT_GROUPS[group]))
 
 

@@ -183,6 +183,7 @@ def make(
     _style(document, palette)
     _raise_notes(document)
     _tick(document)
+    _mirror_numbers(document)
     if block.kind == "math":
         _space_lines(document, 100.0, centred=True)  # a formula is high enough
     if formulas is not None and found:
@@ -311,6 +312,22 @@ def _tick(document: QTextDocument) -> None:
         form.setTextIndent(-_BOX)
         cursor.setBlockFormat(form)
         cursor.insertText("✓\u2002" if done else "☐\u2002")
+
+
+def _mirror_numbers(document: QTextDocument) -> None:
+    """Have the dot stand left of the number of an item that is written from right to left.
+
+    Qt puts the suffix before such a number, and then orders both from right to left once more.
+    """
+    for block in _blocks(document):
+        items = block.textList()
+        if items is None or block.textDirection() != Qt.LayoutDirection.RightToLeft:
+            continue
+        form = items.format()
+        if form.numberSuffix():
+            form.setNumberPrefix(form.numberSuffix())
+            form.setNumberSuffix("")
+            items.setFormat(form)
 
 
 def _blocks(document: QTextDocument) -> list[QTextBlock]:

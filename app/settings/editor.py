@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEd
 
 from app.i18n.translate import tr, tr_engine, tr_noop
 from app.settings.learn_more import LEARN_MORE
-from app.settings.number_slider import RANGES, NumberSlider
+from app.settings.number_slider import RANGES, NumberSlider, number_text
 from app.settings.preset_cards import PresetCards
 from app.theme import sizes
 from app.widgets.builders import FlowLayout, empty, hbox, make_button, make_combo, make_label, show_text, vbox
-from app.widgets.text import number, plain_entry, typed
+from app.widgets.text import plain_entry
 from engine import protocol
 
 STEPS = 100  # positions of a slider: one is a percent
@@ -162,7 +162,9 @@ def value_text(setting: protocol.settings.Setting, value: Any) -> str:
         return ", ".join(
             f"{tr_engine(name)} {100 * share:.0f}%" for name, share in zip(setting.names, value, strict=True)
         )
-    return number(value) if setting.kind in ("int", "float") and setting.name not in _NAMES else str(value)
+    if setting.kind in ("int", "float") and setting.name not in _NAMES:
+        return number_text(setting, value)
+    return str(value)
 
 
 class SettingEditor(QWidget):
@@ -248,7 +250,7 @@ class SettingEditor(QWidget):
             elif isinstance(self.control, QComboBox):
                 self.control.setCurrentIndex(max(0, self.control.findData(value)))
             elif isinstance(self.control, QLineEdit):
-                self.control.setText("" if value is None else typed(value) if isinstance(value, float) else str(value))
+                self.control.setText(self._typed(value))
             elif isinstance(self.control, (SharesEditor, PresetCards)):
                 self.control.set_value(value)
         self._show_on_slider(value)
@@ -263,7 +265,8 @@ class SettingEditor(QWidget):
             return
         self.slider.recommend(value)
         if self.setting.optional:
-            automatic = tr("Automatic") if value is None else tr("Automatic: {value}", value=number(value))
+            shown = "" if value is None else number_text(self.setting, value)
+            automatic = tr("Automatic: {value}", value=shown) if shown else tr("Automatic")
             self.control.setPlaceholderText(automatic)
         self._show_on_slider(self._value)
 
@@ -274,6 +277,10 @@ class SettingEditor(QWidget):
             self.slider.show_automatic()
         else:
             self.slider.show_value(float(value))
+        there = value is not None or self.slider.recommended is not None  # else it would be a line without a handle
+        if not there and self.window().focusWidget() is self.slider:
+            self.control.setFocus()
+        self.slider.setVisible(there)
 
     def explain(self, text: str) -> None:
         """Show what is known of it on this computer, below its help; '' for nothing."""
@@ -355,7 +362,13 @@ class SettingEditor(QWidget):
     @Slot(float)
     def _show_moved(self, value: float) -> None:
         assert isinstance(self.control, QLineEdit)
-        self.control.setText(typed(value))
+        self.control.setText(self._typed(value))
+
+    def _typed(self, value: float | str | None) -> str:
+        """A value as one would type it; '' for none."""
+        if isinstance(value, float) or (value is not None and self.setting.kind == "float"):
+            return number_text(self.setting, float(value)).replace(",", "")
+        return "" if value is None else str(value)
 
     @Slot(float)
     def _slid(self, value: float) -> None:
@@ -371,6 +384,8 @@ class SettingEditor(QWidget):
             return self.control.value
         assert isinstance(self.control, QLineEdit)
         text = self.control.text().strip()
+        if self.setting.percent and text and text[-1] not in "%％":
+            text += "%"
         return None if not text and self.setting.optional else text
 
     @Slot()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QSlider, QStyle, QStyleOptionSlider, QWidget
 
 from app.i18n.translate import tr
@@ -32,10 +32,16 @@ RANGES: Mapping[str, tuple[float, float]] = {
 _WIDE = 32  # times the low end from which on each step is a factor and no sum
 
 
+def number_text(setting: Setting, value: float) -> str:
+    """A value to be read: '1,048,576' or '0.7'; of a share that people see in percent, '62%'."""
+    return tr("{number}%", number=number(100 * value)) if setting.percent else number(value)
+
+
 class NumberSlider(QSlider):
     """moved: the value while it is dragged. chosen: the value it was let go at, or that a key moved it to.
 
-    While the setting is automatic the handle is hollow, at the recommended value, or hidden where none is known.
+    While the setting is automatic the handle is hollow, at the recommended value. Where none is known there is no place
+    for it: whoever lays the slider out hides it then.
     """
 
     moved = Signal(float)
@@ -43,11 +49,10 @@ class NumberSlider(QSlider):
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
-        self._whole = setting.kind == "int"
+        self._setting = setting
         self.low, self.high = RANGES[setting.name]
         self.recommended: float | None = None
         self.automatic = False
-        self._picked = False  # pressed while its handle was hidden
         self.setRange(0, _STEPS)
         self.setPageStep(_STEPS // 10)
         self.setTracking(False)
@@ -65,7 +70,7 @@ class NumberSlider(QSlider):
     def recommend(self, value: float | None) -> None:
         """Mark a value; None for no mark."""
         self.recommended = value
-        self.setToolTip("" if value is None else tr("Recommended: {value}", value=number(value)))
+        self.setToolTip("" if value is None else tr("Recommended: {value}", value=number_text(self._setting, value)))
         self.update()
 
     def show_value(self, value: float) -> None:
@@ -85,7 +90,7 @@ class NumberSlider(QSlider):
 
     def _set_automatic(self, automatic: bool) -> None:
         self.automatic = automatic
-        look = "" if not automatic else "hidden" if self.recommended is None else "hollow"
+        look = "hollow" if automatic else ""
         if self.property("automatic") != look:
             set_level(self, look, "automatic")
             self.setAccessibleDescription(tr("Automatic") if automatic else "")
@@ -100,30 +105,11 @@ class NumberSlider(QSlider):
             unit = 10.0 ** max(0, math.floor(math.log10(exact)) - 1)
             return float(min(self.high, max(self.low, round(exact / unit) * unit)))
         exact = self.low + part * (self.high - self.low)
-        return float(round(exact)) if self._whole else round(exact, 2)
+        return float(round(exact)) if self._setting.kind == "int" else round(exact, 2)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """The wheel scrolls the page; it would change what lies under the mouse on the way."""
         event.ignore()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Bring a hidden handle to the mouse, which then drags it."""
-        self._picked = self.automatic and self.recommended is None
-        if self._picked:
-            self._set_automatic(False)
-            option = QStyleOptionSlider()
-            self.initStyleOption(option)
-            handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
-            at, room = round(event.position().x() - handle / 2), self.width() - handle
-            self.setSliderPosition(QStyle.sliderValueFromPosition(0, _STEPS, at, room))
-            self.moved.emit(self.value_at(self.sliderPosition()))
-        super().mousePressEvent(event)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        picked, self._picked, before = self._picked, False, self.value()
-        super().mouseReleaseEvent(event)
-        if picked and self.value() == before:  # where the hidden handle was, so that nothing has changed for Qt
-            self.chosen.emit(self.value_at(before))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.recommended is not None:

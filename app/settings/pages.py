@@ -31,6 +31,7 @@ from app.widgets.text import plain_tip, size
 from engine import protocol
 
 _OWN = Qt.ItemDataRole.UserRole + 1  # whether a folder is the one that cannot be taken out
+_AROUND_LIST = 24  # pixels beside the texts of a list that opens: its frame, and room for a scroll bar
 _SHOWN = [s for s in protocol.settings.SHARED if s.name != "model_folders"]  # which has a list of its own
 
 
@@ -151,6 +152,7 @@ class SpellingRow(QWidget):
         self._checker: SpellChecker | None = None
         self.choice = make_combo(self, tr("Spelling"), [(tr("System"), SYSTEM), (tr("Off"), OFF)], choice)
         self.choice.currentIndexChanged.connect(self._choose)
+        sizes.follow(self.choice, _widen_list)
         self.note = make_label("", self, "muted", wrap=True)
         vbox(_row(self.choice, self), self.note, parent=self, margins=0, spacing=0)
         self.note.hide()
@@ -171,6 +173,8 @@ class SpellingRow(QWidget):
             for code in checker.languages[max(0, self.choice.count() - 2) :]:
                 self.choice.addItem(languages.name_of(code), code)
             self.choice.setCurrentIndex(max(0, self.choice.findData(self._chosen)))
+        _widen_list(self.choice)
+        self.choice.setToolTip(plain_tip(self.choice.currentText()))  # the box is as narrow as its like
         missing = tr("No dictionary is installed for this language.")
         show_text(self.note, "" if checker.language or self.choice.currentData() == OFF else missing)
 
@@ -181,12 +185,18 @@ class SpellingRow(QWidget):
         self._show()
 
 
+def _widen_list(box: QComboBox) -> None:
+    """Give the list that a box opens the width of its longest text, which may be more than that of the box."""
+    view = box.view()
+    view.setMinimumWidth(view.sizeHintForColumn(0) + _AROUND_LIST)
+
+
 def _row(control: QComboBox, parent: QWidget) -> QWidget:
     """A line with what a control is called, and the control."""
     row = QWidget(parent)
     label = heading(control.accessibleName(), row)
     label.setBuddy(control)
-    sizes.follow(control, lambda box: box.setMinimumWidth(17 * box.fontMetrics().averageCharWidth()))
+    sizes.follow(control, lambda box: box.setFixedWidth(17 * box.fontMetrics().averageCharWidth()))  # as of its like
     hbox((label, 1), control, parent=row, margins=(0, 6, 0, 6))
     return row
 

@@ -7,10 +7,10 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.i18n.translate import tr, tr_noop
-from app.telemetry.charts import swatches
+from app.telemetry.charts import LegendLabel, swatches
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
-from app.widgets.builders import make_label, vbox
+from app.widgets.builders import vbox
 from app.widgets.text import percent
 from engine import protocol
 
@@ -128,8 +128,7 @@ class ScoresPanel(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.chart = ScoreChart(theme, self)
-        self.words = make_label("", self, "muted", wrap=True)
-        self.words.setTextFormat(Qt.TextFormat.RichText)
+        self.words = LegendLabel(self)
         self._shown: tuple[protocol.ModelCard | None, str, float | None, float | None] = (None, "", None, None)
         theme.changed.connect(self._show_again)
         vbox(self.chart, self.words, parent=self, margins=(0, 6, 0, 6), spacing=4)

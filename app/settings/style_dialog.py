@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QPushButton, QStackedWidget, QWidget
 
 from app.i18n.translate import tr
 from app.settings.editor import SettingEditor
@@ -48,7 +48,10 @@ class StyleDialog(QDialog):
         hbox((self.names, 1), self.keep, self.rename, self.remove, parent=self._presets, margins=0)
         self._naming = self._make_naming()
         self._named_by = self.keep  # or self.rename: what was pressed
-        top = hbox(QLabel(tr("Preset"), self), (self._presets, 1), (self._naming, 1))
+        self._row = QStackedWidget(self)  # as large as the larger of both, so that nothing moves
+        for page in (self._presets, self._naming):
+            self._row.addWidget(page)
+        top = hbox(QLabel(tr("Preset"), self), (self._row, 1))
         inside = QWidget(self)
         inside.setObjectName("page")
         self.system = _field(inside, tr("System prompt"), 110)
@@ -86,10 +89,10 @@ class StyleDialog(QDialog):
         self.naming.entered.connect(self._named)
         self.naming.cancelled.connect(self._end_naming)
         make = partial(make_button, auto_default=False)
-        save, cancel = (tr("{deed}: {title}", deed=deed, title=title) for deed in (tr("Save"), tr("Cancel")))
+        save, discard = (tr("{deed}: {title}", deed=deed, title=title) for deed in (tr("Save"), tr("Discard")))
         self.save_name = make(tr("Save"), row, lambda: self._named(self.naming.name), name=save)
-        self.cancel_name = make(tr("Cancel"), row, self._end_naming, name=cancel)
-        hbox((self.naming, 1), self.save_name, self.cancel_name, parent=row, margins=0)
+        self.discard_name = make(tr("Discard"), row, self._end_naming, name=discard)  # Cancel is the dialog's
+        hbox((self.naming, 1), self.save_name, self.discard_name, parent=row, margins=0)
         return row
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -161,9 +164,8 @@ class StyleDialog(QDialog):
 
     def _show_naming(self, naming: bool) -> None:
         """Show the presets or the name that is typed, which has to be saved or left before the dialog is."""
-        self._naming.setVisible(naming)
+        self._row.setCurrentWidget(self._naming if naming else self._presets)
         self.naming.refuse("")
-        self._presets.setVisible(not naming)
         for button in self._closing:
             button.setEnabled(not naming)
 

@@ -29,7 +29,7 @@ from app.storage.search import SearchHit
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
-from app.widgets.buttons import elided_title
+from app.widgets.buttons import draw_line, elided_title
 from app.widgets.text import plain_tip
 
 Identity = tuple[str, int]
@@ -270,7 +270,7 @@ class ChatDelegate(QStyledItemDelegate):
     def _line(self, painter: QPainter, space: QRect, text: str, colour: str, font: QFont | None = None) -> None:
         painter.setPen(QColor(colour))
         painter.setFont(font or fonts.text())
-        painter.drawText(space, _LEFT, elided_title(text, QFontMetrics(painter.font()), space.width()))
+        draw_line(painter, space, elided_title(text, QFontMetrics(painter.font()), space.width()), _LEFT)
 
     def _folder(self, painter: QPainter, rect: QRect, row: SectionRow) -> None:
         muted = self._theme.palette.muted

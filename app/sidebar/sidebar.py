@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import QItemSelectionModel, QMimeData, QModelIndex, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QMimeData, QModelIndex, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QDrag,
@@ -42,7 +42,7 @@ from app.theme import fonts, sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_button, make_label, make_timer, show_text, vbox
-from app.widgets.buttons import IconButton, elided_title
+from app.widgets.buttons import IconButton, draw_line, elided_title
 from app.widgets.keyboard import types_text
 from app.widgets.menus import make_menu
 from app.widgets.search_field import SearchField
@@ -446,7 +446,7 @@ class ChatView(QListView):
         painter.drawRoundedRect(0, 0, wide - 1, high - 1, 8, 8)
         painter.setPen(QColor(p.text))
         painter.setFont(font)
-        painter.drawText(0, 0, wide, high, Qt.AlignmentFlag.AlignCenter, words)
+        draw_line(painter, QRect(0, 0, wide, high), words, Qt.AlignmentFlag.AlignCenter)
         painter.end()
         return made
 

@@ -9,22 +9,35 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QHelpEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QPolygonF,
+    QTextDocument,
+)
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
 from app.i18n.translate import tr, tr_noop
 from app.telemetry.history import STEPS
-from app.theme import sizes
+from app.theme import fonts, sizes
 from app.theme.theme import Palette, Theme
-from app.widgets.builders import make_label, vbox
+from app.widgets.builders import vbox
 from app.widgets.text import StableLabel, percent, size
 from engine import protocol
 
 T = TypeVar("T")
 _CJK = re.compile("([\u2e80-\uffef])")
+_SQUARE, _SWATCH = "■", 9  # before each word of a legend, and how many pixels it takes beside text of the base size
+_COLOURED = re.compile(f'color:([^"]+)">{_SQUARE}')
 LEGEND = 0.84  # of the base size, the words under a chart
 
 
@@ -230,7 +243,7 @@ def corners(values: Sequence[T]) -> Iterator[tuple[int, T]]:
 def swatches(kinds: Sequence[tuple[str, str]]) -> str:
     """A legend in rich text. kinds: (colour, words)."""
     return "&nbsp;&nbsp;&nbsp; ".join(  # a line is broken behind the space, so that none begins with it
-        f'<span style="color:{colour}">&#9632;</span>&nbsp;{_unbroken(words)}' for colour, words in kinds
+        f'<span style="color:{colour}">{_SQUARE}</span>&nbsp;{_unbroken(words)}' for colour, words in kinds
     )
 
 
@@ -306,9 +319,53 @@ def parts_of(use: protocol.MemoryUse) -> dict[str, int]:
     return {kind.key: getattr(use, kind.key) for kind in KINDS}
 
 
-def legend_label(parent: QWidget) -> QLabel:
-    """A label for the words under a chart."""
-    label = make_label("", parent, "muted", wrap=True)
+class LegendLabel(QLabel):
+    """Words under a chart with squares as `swatches` has them, each drawn with an outline as a bar has one."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("muted")
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.RichText)
+
+    def laid_out(self) -> tuple[QTextDocument, list[tuple[QRect, QColor]]]:
+        """The words in the width there is, and the squares beside them, on whole pixels, with their colours.
+
+        The signs that stand for them are invisible: how large they are hangs on the typeface.
+        """
+        document = QTextDocument()
+        document.setDocumentMargin(0)
+        document.setDefaultFont(self.font())
+        document.setHtml(_COLOURED.sub(f'color:transparent">{_SQUARE}', self.text()))
+        document.setTextWidth(self.contentsRect().width())
+        document.size()  # for which all of it is laid out
+        squares = [_square(document, sign.start()) for sign in re.finditer(_SQUARE, document.toPlainText())]
+        colours = map(QColor, _COLOURED.findall(self.text()))
+        return document, list(zip(squares, colours, strict=True))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        (document, squares), painter = self.laid_out(), QPainter(self)
+        context = QAbstractTextDocumentLayout.PaintContext()
+        context.palette.setBrush(QPalette.ColorRole.Text, self.palette().windowText())
+        painter.translate(self.contentsRect().topLeft())
+        document.documentLayout().draw(painter, context)
+        for square, colour in squares:
+            painter.fillRect(square, self.palette().windowText())
+            painter.fillRect(square.adjusted(1, 1, -1, -1), colour)
+
+
+def _square(document: QTextDocument, position: int) -> QRect:
+    """Where the square is that a sign of a document stands for: on the base line, from the left edge of the sign."""
+    block, side = document.findBlock(position), fonts.pixels(_SWATCH)
+    layout, at = block.layout(), position - block.position()
+    line = layout.lineForTextPosition(at)
+    left: Any = line.cursorToX(at)  # with the position, for those that cannot be stood at
+    place = layout.position() + QPointF(left[0], line.y() + line.ascent())
+    return QRect(round(place.x()), round(place.y()) - side, side, side)
+
+
+def legend_label(parent: QWidget) -> LegendLabel:
+    """A label for the words under a chart, smaller than text."""
+    label = LegendLabel(parent)
     sizes.set_font(label, LEGEND)
-    label.setTextFormat(Qt.TextFormat.RichText)
     return label

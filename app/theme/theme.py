@@ -23,6 +23,8 @@ TIER_NAMES = {
 }  # fmt: skip
 MODES = ("system", "light", "dark")
 CONTRASTS = ("system", "on", "off")  # whether to take the colours of high contrast
+_KNOB, _FINGER_KNOB = 16, 28  # pixels across, beside text of the base size, and at least where fingers are used
+_GROOVE = 4  # pixels that a slider's groove is high, as in style.qss
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,6 +176,13 @@ def style_sheet(p: Palette) -> str:
     for name, wanted in (("style-touch", fonts.is_touched()), ("style-contrast", p.high_contrast)):
         if wanted:
             sheet += resources.path(f"{name}.qss").read_text(encoding="utf-8")
-    coloured = Template(sheet).substitute(vars(p), **icons)
+    coloured = Template(sheet).substitute(vars(p), **icons, **_knob())
     coloured = re.sub(r"half\((\d+)\)", lambda size: f"{fonts.touchable(int(size[1])) // 2}px", coloured)
     return re.sub(r"scaled\((\d+)\)", lambda size: f"{fonts.pixels(int(size[1]))}px", coloured)
+
+
+def _knob() -> dict[str, int]:
+    """Pixels of a slider's knob: even ones, so that it is round and in the middle of its groove."""
+    side = max(2 * (fonts.pixels(_KNOB) // 2), _FINGER_KNOB if fonts.is_touched() else 0)
+    inside, focused = side - 2, side - 6  # of its border, which is thicker where the keyboard is
+    return {"knob": inside, "knob_focused": focused, "knob_margin": (side - _GROOVE) // 2, "knob_radius": side // 2}

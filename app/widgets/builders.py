@@ -11,7 +11,7 @@ from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, QTimer, SignalInstance
-from PySide6.QtGui import QFont, QIcon
+from PySide6.QtGui import QFont, QIcon, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
@@ -26,6 +26,9 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QScrollArea,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
     QVBoxLayout,
     QWidget,
 )
@@ -125,8 +128,31 @@ def show_text(label: QLabel | QPushButton, text: str) -> None:
 def set_level(widget: QWidget, level: object, name: str = "level") -> None:
     """Set a property that the style sheet looks at, and have the widget styled by it."""
     widget.setProperty(name, level)
+    _restyle(widget)
+
+
+def set_style(widget: QWidget, style: str) -> None:
+    """Have a widget styled by another object name of the style sheet."""
+    widget.setObjectName(style)
+    _restyle(widget)
+
+
+def _restyle(widget: QWidget) -> None:
     widget.style().unpolish(widget)
     widget.style().polish(widget)
+
+
+class ElidedComboBox(QComboBox):
+    """Combo box that ends what it has no room for with dots, where Qt cuts through a letter."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        parts = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(parts[0], option, parts[1], self).width()
+        option.currentText = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
+        painter.drawComplexControl(parts[0], option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
 
 def make_combo(
@@ -136,7 +162,7 @@ def make_combo(
 
     letters: its width, however long its texts are; 0 fits the longest.
     """
-    made = QComboBox(parent)
+    made = ElidedComboBox(parent)
     made.setAccessibleName(name)
     if sys.platform.startswith("linux"):  # where Qt tells screen readers what is chosen instead of the name
         made.setAccessibleDescription(name)

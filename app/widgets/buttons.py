@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPaintEvent
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPaintEvent, QTextOption
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
@@ -94,6 +94,14 @@ def elided_title(title: str, metrics: QFontMetrics, width: int) -> str:
     return metrics.elidedText(words, Qt.TextElideMode.ElideRight, space) + number
 
 
+def draw_line(painter: QPainter, space: QRect, words: str, alignment: Qt.AlignmentFlag) -> None:
+    """Draw words on one line in their own direction: a question in Hebrew ends at its left in any window."""
+    option = QTextOption(alignment)
+    option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+    option.setWrapMode(QTextOption.WrapMode.NoWrap)
+    painter.drawText(QRectF(space), words, option)
+
+
 class ElidedButton(QPushButton):
     """Button that elides its text before others are pushed out."""
 
@@ -132,7 +140,7 @@ class ElidedLabel(QLabel):
         painter.setFont(self.font())
         painter.setPen(self.palette().windowText().color())
         words = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, space.width())
-        painter.drawText(space, int(self.alignment() | Qt.TextFlag.TextSingleLine), words)
+        draw_line(painter, space, words, self.alignment())
 
 
 @dataclass(frozen=True)

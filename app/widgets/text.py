@@ -36,11 +36,6 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,g}"
 
 
-def typed(value: float) -> str:
-    """Format a number as one would type it: '1048576', '0.7'."""
-    return number(value).replace(",", "")
-
-
 def percent(share: float) -> str:
     """Format a share of 1: '64 %'."""
     return tr("{number:.0f}%", number=100 * share)

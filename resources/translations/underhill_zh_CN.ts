@@ -2044,6 +2044,11 @@
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
+            <source>Sort by</source>
+            <translation>排序</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
             <source>Show more</source>
             <translation>显示更多</translation>
         </message>
@@ -2440,6 +2445,26 @@
         </message>
         <message>
             <location filename="../../app/library/model_filters.py"></location>
+            <source>Best first</source>
+            <translation>最佳优先</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Fastest</source>
+            <translation>最快</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Smallest download</source>
+            <translation>下载最小</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
+            <source>Most parameters</source>
+            <translation>参数最多</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_filters.py"></location>
             <source>Any fit</source>
             <translation>不限适配</translation>
         </message>
@@ -2507,31 +2532,6 @@
             <location filename="../../app/library/model_filters.py"></location>
             <source>Any license</source>
             <translation>不限许可证</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_filters.py"></location>
-            <source>Best first</source>
-            <translation>最佳优先</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_filters.py"></location>
-            <source>Fastest</source>
-            <translation>最快</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_filters.py"></location>
-            <source>Smallest download</source>
-            <translation>下载最小</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_filters.py"></location>
-            <source>Most parameters</source>
-            <translation>参数最多</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_filters.py"></location>
-            <source>Sort by</source>
-            <translation>排序</translation>
         </message>
         <message>
             <location filename="../../app/library/model_filters.py"></location>
@@ -3906,6 +3906,11 @@
         </message>
         <message>
             <location filename="../../app/settings/number_slider.py"></location>
+            <source>{number}%</source>
+            <translation>{number}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/number_slider.py"></location>
             <source>Recommended: {value}</source>
             <translation>推荐值：{value}</translation>
         </message>
@@ -4515,6 +4520,11 @@
             <location filename="../../app/settings/style_dialog.py"></location>
             <source>Preset name</source>
             <translation>预设名称</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Discard</source>
+            <translation>放弃</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -11318,6 +11328,11 @@
             <location filename="../../engine/settings.py"></location>
             <source>a whole number from {low} to {high}</source>
             <translation>{low} 到 {high} 之间的整数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>a percentage from {low} to {high}</source>
+            <translation>{low} 到 {high} 之间的百分比</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>

@@ -175,6 +175,14 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
 
 
 @pytest.fixture
+def normal_size(qapp: QApplication) -> Iterator[None]:
+    """For tests that choose another size of text."""
+    yield
+    fonts.set_percent(100)
+    qapp.setFont(fonts.text())
+
+
+@pytest.fixture
 def view(qtbot: QtBot, theme: Theme) -> Iterator[TranscriptView]:
     """The page alone, without a window around it."""
     made = TranscriptView(theme)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QImage
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -47,13 +45,6 @@ def test_they_give_way_to_what_stands_beside_them(qtbot: QtBot, theme: Theme) ->
 
 
 HEBREW = "\u05d0\u05d9\u05da \u05dc\u05d0\u05e4\u05d5\u05ea \u05dc\u05d7\u05dd \u05de\u05d7\u05de\u05e6\u05ea"
-
-
-@pytest.fixture
-def normal_size(qapp: QApplication) -> Iterator[None]:
-    yield
-    fonts.set_percent(100)
-    qapp.setFont(fonts.text())
 
 
 @pytest.mark.parametrize("title", [LONG, "\u600e\u6837\u7528\u5929\u7136\u9175\u6bcd\u70e4\u9762\u5305", HEBREW])
@@ -106,3 +97,23 @@ def test_a_chat_and_its_copies_look_different_in_a_narrow_list(
         whole, second, third = (picture(row) for row in range(first, first + 3))
         assert second not in (whole, third)
         assert whole != third
+
+
+def test_a_title_in_hebrew_ends_at_its_left(qtbot: QtBot, theme: Theme) -> None:
+    model = ChatListModel()
+    chats = ChatView(theme, model)
+    qtbot.addWidget(chats)
+    chats.resize(260, 200)
+    model.fill([Chat(id=1, title=HEBREW, updated_at=1.0), Chat(id=2, title=f"{HEBREW}......", updated_at=1.0)])
+    chats.show()
+    plain, dotted = (ink(chats.grab(chats.visualRect(model.index(row))).toImage()) for row in range(2))
+    assert abs(min(p.x() for p in plain) - min(p.x() for p in dotted)) <= 2  # where all titles begin
+    wide = QFontMetrics(fonts.text()).horizontalAdvance("......")
+    left, foot = min(p.x() for p in dotted), max(p.y() for p in dotted)
+    assert all(p.y() > foot - 5 for p in dotted if p.x() < left + wide - 3)  # nothing but dots, low as they are
+
+
+def ink(picture: QImage) -> list[QPoint]:
+    """Where text is."""
+    every = (QPoint(x, y) for x in range(picture.width()) for y in range(picture.height()))
+    return [p for p in every if (seen := picture.pixelColor(p)).alpha() > 128 and seen.lightness() < 160]

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QTextLayout
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QSlider, QStyle, QStyleOptionSlider, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import fonts, icons
@@ -56,10 +56,18 @@ def test_high_contrast_is_that_of_wcag_aaa(palette: Palette) -> None:
     assert {pair: contrast(*pair) for pair in pairs if contrast(*pair) < 7} == {}
     edges = [(edge, ground) for edge in (p.border, p.accent) for ground in (p.window, p.sidebar, p.surface)]
     assert min(contrast(*edge) for edge in edges) >= 4.5
-    for name in ("switch-on", "switch-off"):  # the knob is told from its track
-        kind = "dark-contrast" if p.dark else "light-contrast"
-        track, knob = re.findall('fill="(#[0-9a-f]{6})"', resources.path("icons", f"{name}-{kind}.svg").read_text())
-        assert min(contrast(track, knob), contrast(track, p.window)) >= 4.5
+
+
+@pytest.mark.parametrize("p", [LIGHT, DARK, LIGHT_CONTRAST, DARK_CONTRAST])
+def test_a_switch_is_an_outline_while_it_is_off_and_filled_while_it_is_on(p: Palette) -> None:
+    kind = f"{'dark' if p.dark else 'light'}{'-contrast' if p.high_contrast else ''}"
+    on, off = (resources.path("icons", f"switch-{name}-{kind}.svg").read_text() for name in ("on", "off"))
+    track, knob = re.findall('fill="(#[0-9a-f]{6})"', on)
+    assert track == p.accent
+    assert contrast(track, knob) >= 4.5
+    (outline,), (knob,) = (re.findall(f'{part}="(#[0-9a-f]{{6}})"', off) for part in ("stroke", "fill"))
+    for colour in (track, outline, knob):
+        assert min(contrast(colour, ground) for ground in (p.window, p.sidebar, p.surface)) >= 4.5
 
 
 def test_every_icon_named_in_the_code_is_there(qapp: QApplication) -> None:
@@ -132,6 +140,31 @@ def test_chinese_japanese_and_korean_can_be_shown(theme: Theme) -> None:
         layout.createLine()
         layout.endLayout()
         assert all(0 not in run.glyphIndexes() for run in layout.glyphRuns())
+
+
+@pytest.mark.usefixtures("normal_size")
+def test_the_knob_of_a_slider_grows_with_the_text_and_is_round(qtbot: QtBot, theme: Theme) -> None:
+    slider = QSlider(Qt.Orientation.Horizontal)
+    qtbot.addWidget(slider)
+    slider.resize(300, 60)
+    slider.setValue(50)
+    slider.show()
+
+    def knob() -> QRect:
+        option = QStyleOptionSlider()
+        slider.initStyleOption(option)
+        parts = QStyle.ComplexControl.CC_Slider, QStyle.SubControl.SC_SliderHandle
+        return slider.style().subControlRect(parts[0], option, parts[1], slider)
+
+    for percent, side in ((100, 16), (150, 24), (175, 28), (85, 14)):
+        theme.set_percent(percent)
+        assert knob().size() == QSize(side, side)
+        assert abs(knob().center().y() - slider.rect().center().y()) <= 1
+    try:
+        theme.enlarge_for_touch()
+        assert knob().width() == 28
+    finally:
+        fonts.set_touched(False)
 
 
 def test_icons_grow_with_the_text() -> None:

@@ -125,6 +125,8 @@ def _lacks(widget: QWidget) -> tuple[str, str]:
         )
         longest = max(range(widget.count()), key=lambda i: _wide(widget, widget.itemText(i)))
         text = widget.itemText(longest)
+        if _wide(widget, text) > room.width() and widget.view().minimumWidth() > _wide(widget, text):
+            text = widget.currentText()  # the list that opens has all of the others
         return text, _short(room.width(), _wide(widget, text), room.height(), widget.fontMetrics().height())
     if isinstance(widget, QLineEdit):
         text = widget.text() or widget.placeholderText()

@@ -29,6 +29,16 @@ def test_text_from_a_command_line_becomes_the_type() -> None:
             ALL["seed"].check(text)
 
 
+def test_a_share_may_be_given_in_percent() -> None:
+    kept = ALL["cache_fraction"]
+    assert [kept.check(value) for value in ("62%", "62 %", "62％", "0.62", 0.62)] == [0.62] * 5
+    for wrong in ("101%", "-1%", "%", "half", 62):
+        with pytest.raises(UnderhillError, match="from 0% to 100%"):
+            kept.check(wrong)
+    with pytest.raises(UnderhillError, match="a number from 0 to 1"):
+        ALL["top_p"].check("62%")
+
+
 def test_shares_are_taken_in_any_proportion_and_sum_to_one() -> None:
     weights = ALL["policy_weights"]
     assert weights.check("4,0, 4,2") == weights.check([4, 0, 4, 2]) == (0.4, 0.0, 0.4, 0.2)

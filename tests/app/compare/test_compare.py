@@ -161,14 +161,14 @@ def test_one_question_under_two_settings_of_the_engine(qtbot: QtBot, launch: Lau
     page.edit.setPlainText("Hello")
     right.engine.setCurrentIndex(right.engine.findData("cache_fraction"))
     assert not page.go.isEnabled()  # it is as it is
-    set_engine(right, "cache_fraction", "0.5")
+    set_engine(right, "cache_fraction", "50%")
     assert page.go.isEnabled()
     assert left.settings.text() == "Experts kept in memory: Automatic"
-    assert right.settings.text() == "Experts kept in memory: 0.5"
+    assert right.settings.text() == "Experts kept in memory: 50%"
     assert "loaded again" not in page.about.text()
     set_engine(left, "activations", "exact")
     assert left.settings.text() == "Activations: Exact  ·  Experts kept in memory: Automatic"
-    assert right.settings.text() == "Activations: Auto  ·  Experts kept in memory: 0.5"
+    assert right.settings.text() == "Activations: Auto  ·  Experts kept in memory: 50%"
     assert left.editor is not None
     assert not left.editor.note.isVisible()
     assert "The model is loaded again with the changed setting" in page.about.text()
@@ -199,7 +199,7 @@ def test_two_qualities_under_another_setting_have_no_divergence(qtbot: QtBot, la
     underhill = launch(apart=SAID)
     page = opened(qtbot, underhill)
     for column in page.columns:
-        set_engine(column, "cache_fraction", "0.5")
+        set_engine(column, "cache_fraction", "50%")
     compared(qtbot, page)
     assert page.run.complete
     assert sent(underhill, protocol.MeasureDivergence) == []

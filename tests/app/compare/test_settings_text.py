@@ -24,5 +24,5 @@ def test_settings_of_the_engine_come_first() -> None:
     engine = ({"cache_fraction": None, "kv_cache": "int8"}, {"cache_fraction": 0.5, "kv_cache": "int8"})
     assert differing_settings(Style("Rhyme."), Style(), engine) == (
         "Experts kept in memory: Automatic  ·  System prompt: Rhyme.",
-        "Experts kept in memory: 0.5  ·  System prompt: None",
+        "Experts kept in memory: 50%  ·  System prompt: None",
     )

@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QFont, QImage, QTextCharFormat, QTextCursor, QTextDocument, QTextTable
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QFont,
+    QImage,
+    QPainter,
+    QPalette,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextTable,
+)
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -158,3 +169,25 @@ def test_what_would_take_minutes_to_lay_out_is_shown_as_it_is_written(qapp: QApp
     document = documents.make(Block("text", text), LIGHT)
     assert document.toPlainText() == text
     assert not document.rootFrame().childFrames()  # no table
+
+
+@pytest.mark.parametrize(
+    ("text", "mirrored"),
+    [("8. שלום", True), ("8. Hello", False), ("- Hello\n\n  8. שלום", True), ("8. Hi שלום", False)],
+)
+def test_the_dot_is_on_the_side_of_the_words(text: str, mirrored: bool) -> None:
+    document = documents.make(Block("item", text), LIGHT)
+    document.setTextWidth(200)
+    picture = QImage(200, round(document.size().height()), QImage.Format.Format_RGB32)
+    picture.fill(QColor("white"))
+    painter, context = QPainter(picture), QAbstractTextDocumentLayout.PaintContext()
+    context.palette.setColor(QPalette.ColorRole.Text, QColor("black"))
+    document.documentLayout().draw(painter, context)
+    painter.end()
+    block = document.lastBlock()
+    place = block.layout().lineAt(0).naturalTextRect().translated(block.layout().position()).toRect()
+    beside = range(place.right() + 2, 200) if mirrored else range(place.left() - 1)
+    rows = range(place.top(), place.bottom() + 1)
+    high = [n for x in beside if (n := sum(picture.pixelColor(x, y).lightness() < 128 for y in rows))]
+    assert len(high) > 5  # the number, and its dot
+    assert (high[0] < high[-1]) is mirrored  # the dot is low

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -200,6 +200,31 @@ def test_the_recommended_model_is_fetched_while_one_chats(qtbot: QtBot, launch: 
     qtbot.waitUntil(lambda: not any("failed" in b.sentence for b in banners.banners))
     hub.tell("t1", state=protocol.FINISHED)
     qtbot.waitUntil(lambda: any("downloaded" in b.sentence for b in banners.banners))
+
+
+def filled(tour: Tour) -> list[str]:
+    """Names of the main buttons in sight."""
+    buttons = (b for b in tour.findChildren(QPushButton) if b.isVisibleTo(tour) and b.objectName() == "primary")
+    return [b.accessibleName() or b.text() for b in buttons]
+
+
+def test_every_step_has_one_main_button(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(new=True)
+    tour = chosen(qtbot, underhill)
+    hub, choice = engine_of(underhill).hub, tour.choice
+    start = choice.entries[""].buttons["Start chatting"].accessibleName()
+    download = choice.entries[QWEN.repo].buttons["Download"]
+    assert filled(tour) == [download.accessibleName()]
+    tour.show_step(1)
+    assert filled(tour) == ["Select a model"]
+    tour.show_step(2)
+    download.click()
+    qtbot.waitUntil(lambda: "Pause" in choice.entries[QWEN.repo].buttons)
+    assert filled(tour) == [start]
+    for state, deed in ((protocol.PAUSED, "Resume"), (protocol.FINISHED, "Start chatting")):
+        hub.tell("t1", state=state)
+        qtbot.waitUntil(lambda deed=deed: deed in choice.entries[QWEN.repo].buttons)
+        assert filled(tour) == [choice.entries[QWEN.repo].buttons[deed].accessibleName()]
 
 
 def test_offline_it_says_so_and_offers_what_works(qtbot: QtBot, launch: Launch) -> None:

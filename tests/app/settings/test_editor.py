@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt
+import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
@@ -50,25 +51,56 @@ def test_an_automatic_slider_is_hollow_at_the_recommended_value(qtbot: QtBot, la
     dialog.reject()
 
 
-def test_a_press_on_a_slider_without_a_value_takes_the_value_there(qtbot: QtBot, launch: Launch) -> None:
-    underhill = launch()
-    dialog = underhill.window.settings.open()
-    dialog.show_setting("context_length")
-    editor = dialog.editors["context_length"]
-    slider = editor.slider
+def test_a_slider_comes_with_a_value_to_stand_at(qtbot: QtBot) -> None:
+    editor = SettingEditor(protocol.settings.ALL["t1"], None)
+    qtbot.addWidget(editor)
+    editor.show()
+    control, slider = editor.control, editor.slider
+    assert isinstance(control, QLineEdit)
     assert slider is not None
-    assert isinstance(editor.control, QLineEdit)
-    for share, expected in ((0.5, 0.5), (0.0, 0.0)):
-        editor.reset()
-        editor.recommend(None)  # as while no model is open
-        at = QPoint(round(share * (slider.width() - 1)), slider.height() // 2)
-        qtbot.mouseClick(slider, Qt.MouseButton.LeftButton, pos=at)
-        chosen = underhill.window.preferences.engine["context_length"]
-        assert abs(slider.value() - 200 * expected) <= 2
-        assert chosen == slider.value_at(slider.value())
-        assert editor.control.text() == str(chosen)
-        assert slider.property("automatic") == ""
-    dialog.reject()
+    assert (control.placeholderText(), slider.isVisible()) == ("Automatic", False)
+    chosen = []
+    editor.changed.connect(lambda _, value: chosen.append(value))
+    control.setFocus()
+    qtbot.keyClicks(control, "0.4")
+    qtbot.keyClick(control, Qt.Key.Key_Return)
+    assert slider.isVisible()
+    assert slider.value_at(slider.value()) == 0.4
+    slider.setFocus()
+    qtbot.keyClick(slider, Qt.Key.Key_Right)
+    assert chosen == [0.4, pytest.approx(0.405, abs=0.006)]
+    editor.set_value(None)  # as another quality does with it
+    assert not slider.isVisible()
+    assert editor.window().focusWidget() is control
+    editor.recommend(0.6)
+    assert slider.isVisible()
+    assert slider.property("automatic") == "hollow"
+
+
+def test_a_share_is_shown_and_typed_in_percent(qtbot: QtBot) -> None:
+    editor = SettingEditor(protocol.settings.ALL["cache_fraction"], 0.625)
+    qtbot.addWidget(editor)
+    control, slider = editor.control, editor.slider
+    assert isinstance(control, QLineEdit)
+    assert slider is not None
+    assert control.text() == "62.5%"
+    chosen = []
+    editor.changed.connect(lambda _, value: chosen.append(value))
+    for text in ("45", "57%", "0 %", "100％"):
+        control.setText(text)
+        control.editingFinished.emit()
+    assert chosen == [0.45, 0.57, 0.0, 1.0]
+    assert control.text() == "100%"
+    for text in ("101", "half"):
+        control.setText(text)
+        control.editingFinished.emit()
+        assert "Use a percentage from 0% to 100%." in editor.note.text()
+    slider.setValue(100)
+    assert (control.text(), chosen[4:]) == ("50%", [0.5])
+    editor.reset()
+    editor.recommend(0.62)
+    assert (control.text(), control.placeholderText()) == ("", "Automatic: 62%")
+    assert slider.toolTip() == "Recommended: 62%"
 
 
 def test_large_whole_numbers_are_taken_and_shown_whole(qtbot: QtBot) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
@@ -17,6 +17,7 @@ from app.widgets.text import plain_tip
 from engine import protocol
 from tests.app.acts import Launch, ask, button
 from tests.app.conftest import close, engine_of
+from tests.app.places import settle
 
 pytestmark = pytest.mark.long
 
@@ -120,7 +121,7 @@ def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(qtbot: QtBot, la
     name_it(qtbot, dialog, dialog.keep, "None")
     answer(dialog, "Cancel")
     assert dialog.naming.isVisible()  # for another name
-    dialog.cancel_name.click()
+    dialog.discard_name.click()
     dialog.names.setCurrentIndex(dialog.names.findData("None"))
     dialog.names.activated.emit(dialog.names.currentIndex())
     assert dialog.system.toPlainText() == "Be None."
@@ -135,10 +136,16 @@ def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(qtbot: QtBot, la
 
 def test_a_preset_is_named_in_place(qtbot: QtBot, launch: Launch) -> None:
     dialog = opened(qtbot, launch())
+    settle(qtbot, dialog)
+    before = dialog.size(), dialog.system.mapTo(dialog, QPoint())
     dialog.keep.click()
     assert dialog.focusWidget() is dialog.naming
     assert not dialog.names.isVisible()
     assert not button(dialog, "Apply").isEnabled()
+    shown = [b.text() for b in dialog.findChildren(QAbstractButton) if b.isVisible()]
+    assert (shown.count("Cancel"), shown.count("Discard")) == (1, 1)
+    settle(qtbot, dialog)
+    assert (dialog.size(), dialog.system.mapTo(dialog, QPoint())) == before
     qtbot.keyClick(dialog.naming, Qt.Key.Key_Return)
     assert dialog.naming.problem.text() == "Enter a name."
     qtbot.keyClicks(dialog.naming, "p")
@@ -166,7 +173,7 @@ def test_presets_are_kept_taken_and_deleted(qtbot: QtBot, launch: Launch, tmp_pa
     dialog.presets["taken"] = Style()
     name_it(qtbot, dialog, dialog.rename, "taken")
     assert dialog.naming.problem.text() == "This name is taken."
-    dialog.cancel_name.click()
+    dialog.discard_name.click()
     assert dialog.names.currentText() == "poet"
     name_it(qtbot, dialog, dialog.rename, " bard ")
     assert dialog.names.currentText() == "bard"

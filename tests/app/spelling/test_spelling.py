@@ -115,6 +115,25 @@ def test_typing_marks_and_the_menu_corrects_and_learns(
     assert underhill.window.preferences.spelling == "en_US"
 
 
+def test_the_box_of_dictionaries_is_as_wide_as_its_like(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "Enchant", FewWords)
+    underhill = launch()
+    look = underhill.window.settings.open().look
+    choice = look.spelling.choice
+    qtbot.waitUntil(lambda: choice.count() == 4)
+    choice.setCurrentIndex(choice.findData("en_US"))
+    assert choice.currentText() == "American English (en_US)"
+    assert choice.currentText() in choice.toolTip()
+    assert choice.fontMetrics().horizontalAdvance(choice.currentText()) > choice.width() - 40  # it is cut
+    boxes = (look.theme, look.contrast, look.motion, look.font_size, choice, look.language)
+    for percent in (150, 100):
+        underhill.theme.set_percent(percent)
+        qtbot.waitUntil(lambda: len({box.width() for box in boxes}) == 1)
+    assert choice.view().minimumWidth() > choice.view().sizeHintForColumn(0)  # the list that it opens has all of it
+
+
 def correct(underhill: Application, word: str, what: str) -> None:
     """Choose an entry in the menu of a word."""
     edit = underhill.window.composer.edit

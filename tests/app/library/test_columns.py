@@ -1,0 +1,53 @@
+"""Badges and buttons of the models to download stand below each other."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.library.discover import DiscoverModels
+from engine import protocol
+from tests.app.acts import Launch
+from tests.app.conftest import engine_of
+from tests.app.fake_hub import QWEN
+from tests.app.places import settle
+
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("normal_size")]
+
+
+def column(discover: DiscoverModels, widgets: list[QWidget]) -> set[tuple[int, int]]:
+    """Where they begin, and how wide they are."""
+    return {(w.mapTo(discover, QPoint()).x(), w.width()) for w in widgets}
+
+
+def columns(discover: DiscoverModels) -> list[set[tuple[int, int]]]:
+    badges: list[QWidget] = [entry.badge for entry in discover.entries if entry.badge is not None]
+    buttons: list[list[QWidget]] = [list(entry.buttons.values()) for entry in discover.entries]
+    assert len(badges) == len(discover.entries)
+    return [column(discover, badges), *(column(discover, list(below)) for below in zip(*buttons, strict=True))]
+
+
+def test_they_stay_where_they_are_whatever_they_say(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    page = underhill.window.library.show()
+    page.show_section(1)
+    discover = page.discover
+    qtbot.waitUntil(lambda: len(discover.entries) > 3)
+    settle(qtbot, underhill.window)
+    before = columns(discover)
+    assert [len(each) for each in before] == [1, 1, 1]
+    underhill.library.pull(QWEN, 4)
+    qtbot.waitUntil(lambda: "t1" in underhill.library.transfers)
+    states = (protocol.RUNNING, "Downloading"), (protocol.PAUSED, "Resume"), (protocol.FAILED, "Try again")
+    for state, words in states:
+        engine_of(underhill).hub.tell("t1", state=state)
+        qtbot.waitUntil(lambda words=words: any(words in entry.buttons for entry in discover.entries))
+        settle(qtbot, underhill.window)
+        assert columns(discover) == before
+    underhill.theme.set_percent(150)
+    settle(qtbot, underhill.window)
+    assert [len(each) for each in columns(discover)] == [1, 1, 1]
+    (badge,), _, (button,) = columns(discover)
+    assert (badge[1], button[1]) > (next(iter(before[0]))[1], next(iter(before[2]))[1])
