@@ -50,8 +50,8 @@ class Decoder:
 
     most_tokens: that a new sequence makes room for ahead of need (see ChunkedRows.most).
     pictures: what stands for ids below zero, which may be fed once this is there, each picture whole (vision/tokens).
-    passed: told of tokens of one sequence that went through all layers: that, their ids, and what came of them [T, H],
-    to be looked at before the next pass. norm, head: what makes logits of that.
+    passed: told of tokens that went through all layers: their sequences, ids, and what came of them [T, H], to be
+    looked at before the next pass. norm, head: what makes logits of that.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Decoder:
         self.kv_dtype = kv_dtype
         self.most_tokens = sys.maxsize
         self.pictures: PictureRows | None = None
-        self.passed: Callable[[SequenceState, Sequence[int], Tensor], None] | None = None
+        self.passed: Callable[[Sequence[SequenceState], Sequence[int], Tensor], None] | None = None
         weights = CheckedWeights(weights, spec)
         shared = spec.head is None and dense.table in (None, dense.for_head.kind)
         table = None if shared else looked_up(weights, f"{spec.embedding}.weight", dense)
@@ -174,12 +174,12 @@ class Decoder:
             return torch.cat(some if want == "all" else some[-1:]) if some else None
         by_id = self._embed(executor, few)
         logits = executor.forward(len(few), by_id, state, horizon, want)
-        self._tell(state, few, executor.given(len(few)))
+        self._tell([state], few, executor.given(len(few)))
         return logits
 
-    def _tell(self, state: SequenceState, ids: Sequence[int], x: Tensor) -> None:
+    def _tell(self, states: Sequence[SequenceState], ids: Sequence[int], x: Tensor) -> None:
         if self.passed is not None:
-            self.passed(state, ids, x)
+            self.passed(states, ids, x)
 
     def joins(self, sizes: Sequence[int]) -> bool:
         """Whether so many tokens of several sequences can go through the layers together: see forward_parts."""
@@ -229,8 +229,6 @@ class Decoder:
         first = min((span[0] for span in spans if span is not None), default=None)
         ids = [one for own in tokens for one in own.tolist()]
         logits = self._rows(executor, ids, states, horizons, counts=counts, first=first)
-        if len(parts) == 1:
-            self._tell(states[0], ids, executor.given(len(ids)))
         if logits is None or first is None:
             return [None] * len(parts)
         return [None if span is None else logits[span[0] - first : span[1] - first] for span in spans]
@@ -258,7 +256,7 @@ class Decoder:
                 x[tokens < 0] += seen[depth]
         state.commit(span.length, span.horizon)
         state.saved += marks
-        self._tell(state, tokens.tolist(), x)
+        self._tell([state], tokens.tolist(), x)
         if want == "none":
             return None
         return self._logits(x if want == "all" else x[-1:])
@@ -305,7 +303,9 @@ class Decoder:
         first: int | None,
     ) -> Tensor | None:
         by_id = self._embed(executor, tokens)
-        return executor.forward_sequences(by_id, states, horizons, counts=counts, first=first)
+        logits = executor.forward_sequences(by_id, states, horizons, counts=counts, first=first)
+        self._tell(states, tokens, executor.given(len(tokens)))
+        return logits
 
     def _embed(self, executor: GraphExecutor, tokens: Sequence[int]) -> Tensor | None:
         """Embed a few tokens where native ops find them. Returns what PerLayerInputs has of their ids, if any."""

@@ -32,6 +32,7 @@ from engine.native.op_graph import MOST_ROWS
 from engine.store.reader import Store
 
 READERS = 2  # threads: there is one layer, most of whose experts are read once
+OFTEN = 4  # positions that it lags behind where one draft follows another: one, and those that were right
 
 
 class MtpDrafter:
@@ -76,13 +77,17 @@ class MtpDrafter:
 
     def close(self) -> None:
         """End its readers. The kernel's threads belong to the model."""
+        self._decoder.passed = None  # or each would hold the other
         self._experts.loader.close()
 
     # ---- what the model reads ---------------------------------------------------------------------------------
 
-    def _note(self, state: SequenceState, ids: Sequence[int], x: Tensor) -> None:
+    def _note(self, states: Sequence[SequenceState], ids: Sequence[int], x: Tensor) -> None:
         """These tokens went through the model, x [T, H] is what came of them behind its last layer."""
-        start = state.length - len(ids)
+        state, start = states[0], states[0].length - len(ids)
+        if len(states) > 1:  # none of them is drafted
+            self._of = None
+            return
         if self._of is None or self._of() is not state or not self._first <= start <= self._end:
             self._of = weakref.ref(state)
             self._begin(start)
@@ -152,7 +157,7 @@ class MtpDrafter:
         except UnderhillError:
             self._begin_rows(self._first)
             raise
-        usual = behind <= MOST_ROWS and self._experts.telemetry.misses == missed
+        usual = behind <= OFTEN and self._experts.telemetry.misses == missed
         return found, time.perf_counter() - start if usual else 0.0
 
     def _guesses(self, length: int, token: int, count: int) -> list[int]:

@@ -5926,8 +5926,8 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Tokens guessed from earlier text, checked several at once, and those that the answer has.</source>
-            <translation>根据前文猜测并一次检查多个的 token，以及其中被回答采用的。</translation>
+            <source>Tokens guessed ahead, checked several at once, and those that the answer has.</source>
+            <translation>预先猜测、一次检查多个的词元，以及回答中实际采用的词元。</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>

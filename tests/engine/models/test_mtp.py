@@ -106,6 +106,10 @@ def test_what_is_taken_back_is_forgotten(imported: tuple[Path, Foreteller]) -> N
         decoder.forward(IDS[5:25], other)
         assert foretold(drafter, state, 8) == []
         assert foretold(drafter, other, 4) == oracle.further([*IDS[5:25], 4], 1)
+        decoder.forward_sequences([4, 8], [other, state])  # together they are not followed
+        assert foretold(drafter, other, 6) == []
+        decoder.forward([6, 7], other)
+        assert len(foretold(drafter, other, 5)) == 1
 
 
 def test_of_a_long_sequence_it_reads_the_end(
