@@ -196,7 +196,7 @@ ENGINE = (
             "Most experts to prefetch per layer.", "speed", low=1, high=256,
             optional=True, needs=("prefetch", "auto"), advanced=True),
     Setting("speculation", "choice", "auto", "Speculative decoding",
-            "Guess words that stand in the chat already and check several at once. Doesn't change answers.", "speed",
+            "Guess the next words and check several at once. Doesn't change answers.", "speed",
             choices=("auto", "off"), advanced=True),
     Setting("remember_routing", "bool", True, "Remember expert use",
             "Saves usage counts for a faster start. No text is saved; off deletes them.", "speed", advanced=True),

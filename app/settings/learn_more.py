@@ -54,8 +54,9 @@ LEARN_MORE: Mapping[str, str] = {
     "policy_weights": tr_noop("Fitted weights are found on this model while it is idle, and suit it best."),
     "speculation": tr_noop(
         "Quotes, lists and code that is changed a little come faster: words that followed the same words before are "
-        "checked together. It pauses where guesses are wrong or checking takes too long, and works where all experts "
-        "are in memory."
+        "checked together. Some models also predict the next words themselves, which needs memory when they are "
+        "loaded. It pauses where guesses are wrong or checking takes too long, and works where all experts are in "
+        "memory."
     ),
     "prefetch": tr_noop(
         "Reading ahead fills time in which the disk would do nothing. It pauses where it does not pay."

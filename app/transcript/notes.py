@@ -21,7 +21,7 @@ _ENDS = {
 
 
 REQUESTS = tr_noop("One layer asking for one expert. A stretch of the prompt counts once.")
-DRAFTS = tr_noop("Tokens guessed from earlier text, checked several at once, and those that the answer has.")
+DRAFTS = tr_noop("Tokens guessed ahead, checked several at once, and those that the answer has.")
 REPLACED = tr_noop("Uses for which an expert in memory stood in for one that was missing (cache-aware routing).")
 USES = tr_noop("One token going through one expert. Prompt tokens share requests.")
 _CSV = {"hits": "expert_requests_from_memory", "misses": "expert_requests_from_disk", "precision": "expert_uses"}

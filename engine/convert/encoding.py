@@ -80,7 +80,7 @@ def _first(under_way: deque[tuple[ImportPart, Future[EncodedExpert]]]) -> tuple[
 
 def _encode(source: WeightSource, plan: ExpertPlan, x: LayerShape, expert: int) -> EncodedExpert:
     kept = [m.name for m in x.spec.matrices] if x.spec.codings else ()
-    return encode(ExpertMatrices(source, plan.layers[x.index][expert], kept), x.spec, x.index, expert)
+    return encode(ExpertMatrices(source, plan.all_layers[x.index][expert], kept), x.spec, x.index, expert)
 
 
 def _workers(specs: set[ExpertSpec]) -> int:
@@ -119,7 +119,7 @@ def codings(source: WeightSource, plan: ExpertPlan) -> dict[int, tuple[Coding, .
     groups differ: they meet the same activation, which is rounded in these groups.
     """
     names = ("gate", "up", "down") if plan.has_gate else ("up", "down")
-    found = {layer: _layer(source, experts, names) for layer, experts in plan.layers.items()}
+    found = {layer: _layer(source, experts, names) for layer, experts in plan.all_layers.items()}
     return {layer: own for layer, own in found.items() if own}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from engine.formats.families import (
     ExpertNames,
     check_quantization,
     dense_model,
+    mtp_layer,
     text_config,
     vision_prefixes,
 )
@@ -33,7 +35,7 @@ from engine.translatable import Translatable, msg
 
 # Digits are bounded in names that others wrote: int() refuses more than 4300 of them, with an error of its own.
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,6})\.(.+)$")
-# Layers that predict further tokens, and vision and audio towers, unless these are of use here.
+# Vision and audio towers, and what predicts further tokens, unless these are of use here.
 _UNUSED = re.compile(
     r"(^|\.)(mtp|visual|vision_tower|vision_model|audio_tower|embed_vision|embed_audio"
     r"|mm_projector|multi_modal_projector|patch_merge_mlp|vit_large_projector)(\.|_)"
@@ -54,7 +56,7 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
     found: dict[int, dict[int, ExpertPieces]] = {}
     dense, unused, sees = [], [], []
     seeing = vision_prefixes(checkpoint.config)
-    hidden_layers = _layers(config)
+    hidden_layers, mtp = _layers(config), mtp_layer(checkpoint.config)
     if not isinstance(hidden_layers, int):
         raise broken_file(msg("config.json names no num_hidden_layers."))
     for name in checkpoint.entries:
@@ -62,7 +64,7 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
             sees.append(name)
             continue
         match = _LAYER.search(name)
-        if _UNUSED.search(name) or (match and int(match.group(1)) >= hidden_layers):
+        if _UNUSED.search(name) or (match and int(match.group(1)) >= hidden_layers and int(match.group(1)) != mtp):
             unused.append(name)
             continue
         pieces = list(_pieces(checkpoint, name, match.group(2), names)) if match else []
@@ -76,6 +78,7 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
                 continue
             entry = experts.setdefault(expert, ExpertPieces({}, {}))
             (entry.biases if is_bias else entry.matrices)[part] = piece
+    further = {} if mtp is None else _further(checkpoint, mtp, found.pop(mtp, {}), dense, unused)
     if not found:
         raise dense_model(str(checkpoint.config["model_type"]))
     layers = {layer: _complete(layer, found[layer], names, config) for layer in sorted(found)}
@@ -89,7 +92,39 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
         dense=tuple(dense),
         unused=tuple(unused),
         vision=tuple(sees),
+        mtp=further,
     )
+
+
+# Beside a decoder layer: what joins the hidden state of a token with the one that follows it, and what its head reads.
+_JOINING = ("eh_proj.weight", "enorm.weight", "hnorm.weight", "shared_head.norm.weight")
+# Copies of the model's own table and head, which serve in their place (DeepSeek-V3, section 2.2).
+_COPIED = ("embed_tokens.weight", "shared_head.head.weight")
+
+
+def _further(
+    checkpoint: WeightSource, layer: int, experts: dict[int, ExpertPieces], dense: list[str], unused: list[str]
+) -> dict[int, tuple[ExpertPieces, ...]]:
+    """The layer for multi-token prediction, with all its experts; none where the checkpoint does not hold it whole.
+
+    Quantized copies often leave some of it out: it is only drafted with, so that the model is complete without it.
+    What is of no use in `dense` goes to `unused`.
+    """
+    names = FAMILIES[str(checkpoint.config["model_type"])]
+    beside = {name: match for name in dense if (match := _LAYER.search(name))}
+    own = {name: match.group(2) for name, match in beside.items() if int(match.group(1)) == layer}
+    last = {match.group(2) for match in beside.values() if int(match.group(1)) == layer - 1}
+    wanted = {*_JOINING, *(rest for rest in last if not rest.endswith(COMPANIONS))}
+    found: dict[int, tuple[ExpertPieces, ...]] = {}
+    if experts and wanted <= set(own.values()):
+        with suppress(UnderhillError):
+            found = {layer: _complete(layer, experts, names, text_config(checkpoint.config))}
+    useless = {name for name, rest in own.items() if not found or rest.startswith(_COPIED)}
+    unused += [name for name in dense if name in useless]
+    if not found:
+        unused += [piece.key for expert in experts.values() for piece in expert.matrices.values()]
+    dense[:] = [name for name in dense if name not in useless]
+    return found
 
 
 def _layers(config: Mapping[str, Any]) -> object:

@@ -169,7 +169,8 @@ def _layer_shapes(
     kept: by layer, how its matrices are coded, where some keep their codes.
     """
     shapes: dict[int, tuple[int, int]] = {}
-    for layer, experts in plan.layers.items():
+    layers = plan.all_layers
+    for layer, experts in layers.items():
         shape = piece_shape(checkpoint, experts[0].matrices["up"])
         if len(shape) != 2:
             raise _contradiction(layer, 0, "up")
@@ -187,7 +188,7 @@ def _layer_shapes(
         group = next(fitting, GROUPS[-1])
     try:
         return [
-            LayerShape(i, len(plan.layers[i]), spec_of(plan, shape, top, group, kept.get(i, ())))
+            LayerShape(i, len(layers[i]), spec_of(plan, shape, top, group, kept.get(i, ())), mtp=i in plan.mtp)
             for i, shape in shapes.items()
         ]
     except ValueError as cause:

@@ -50,7 +50,7 @@ def expert_extents(source: WeightSource, pieces: ExpertPieces) -> tuple[FileExte
 
 def _experts(source: WeightSource, plan: ExpertPlan, layers: Sequence[LayerShape]) -> Iterator[ImportPart]:
     for x in layers:
-        for e, pieces in enumerate(plan.layers[x.index]):
+        for e, pieces in enumerate(plan.all_layers[x.index]):
             extents = expert_extents(source, pieces)
             yield ImportPart(record_key(x.index, e), x.spec.layout.nbytes, x, e, "", extents)
 

@@ -54,7 +54,8 @@ class ExpertPlan:
     hidden, intermediate: H and I of the experts (H is smaller than the model's where experts work in a latent space).
     layers: model layer index -> its experts in order. dense: the tensors that the rest of the model needs.
     vision: those that it sees pictures with (formats.families.vision_prefixes), which are kept as they are.
-    unused: tensors that nothing here needs (layers for predicting further tokens, the towers of other families).
+    mtp: layers for multi-token prediction, as `layers`; what else they need is in `dense`.
+    unused: tensors that nothing here needs (what predicts tokens in other families, and their towers).
     """
 
     hidden: int
@@ -65,6 +66,12 @@ class ExpertPlan:
     dense: tuple[str, ...]
     unused: tuple[str, ...]
     vision: tuple[str, ...] = ()
+    mtp: dict[int, tuple[ExpertPieces, ...]] = field(default_factory=dict)
+
+    @property
+    def all_layers(self) -> dict[int, tuple[ExpertPieces, ...]]:
+        """All layers of experts."""
+        return {**self.layers, **self.mtp}
 
 
 class ExpertMatrices(Mapping[str, Tensor | GroupedCodes]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
@@ -58,3 +59,27 @@ def largest_expert(source: ExpertSource, tier: int | None) -> int:
     # As a set: a model has thousands of experts and mostly one spec.
     specs = {source.spec(key.layer, key.expert) for key in keys_of(source)}
     return max(spec.layout.bytes_for(full_tier(spec, tier)) for spec in specs)
+
+
+@dataclass(frozen=True)
+class SomeLayers:
+    """Some of the layers of a store, as a source of their own."""
+
+    store: ExpertSource
+    layers: tuple[int, ...]
+
+    def experts(self, layer: int) -> int:
+        """See ExpertSource."""
+        return self.store.experts(layer)
+
+    def spec(self, layer: int, expert: int = 0) -> ExpertSpec:
+        """See ExpertSource."""
+        return self.store.spec(layer, expert)
+
+    def extents(self, layer: int, expert: int, parts: Sequence[int]) -> Sequence[Extent]:
+        """See ExpertSource."""
+        return self.store.extents(layer, expert, parts)
+
+    def checksums(self, layer: int, expert: int, parts: Sequence[int]) -> Sequence[int]:
+        """See ExpertSource."""
+        return self.store.checksums(layer, expert, parts)

@@ -416,13 +416,15 @@ def open_runtime(
     thresholds: Thresholds = EXACT,
     tier: int | None = None,
     loader: Loader | None = None,
+    kernel: NativeKernel | None = None,
 ) -> ExpertRuntime:
     """A runtime over an open store, which stays the caller's. capacity: bytes of memory for experts.
 
     activation: of all layers, or by layer. weights: of the policy 'hobbit'. collection: of past answers, for the policy
     'activation'. exact: native kernels take activations as they are, not rounded to 8 bits. loader: reads the source,
-    and is closed with the runtime; None: one with so many `readers`. The other arguments are those settings of
-    engine.settings. Raises UnderhillError when the capacity cannot hold one expert.
+    and is closed with the runtime; None: one with so many `readers`. kernel: that of another runtime; None: one with so
+    many `threads`. The other arguments are those settings of engine.settings. Raises UnderhillError when the capacity
+    cannot hold one expert.
     """
     least = largest_expert(source, tier)
     specs = {layer: [source.spec(layer, expert) for expert in range(source.experts(layer))] for layer in source.layers}
@@ -431,6 +433,6 @@ def open_runtime(
     cache = ExpertCache(capacity, make_policy(policy, shape, share, weights, collection), specs, shape, least)
     loader = loader or Loader(source, readers)
     return ExpertRuntime(
-        source, activation, cache, loader, NativeKernel(threads, exact=exact), thresholds=thresholds, tier=tier,
-        weights=weights,
+        source, activation, cache, loader, kernel or NativeKernel(threads, exact=exact), thresholds=thresholds,
+        tier=tier, weights=weights,
     )  # fmt: skip

@@ -181,3 +181,18 @@ def check_quantization(config: Mapping[str, Any]) -> None:
             msg("This quantization isn't supported ({method}).", method=method),
             msg("Use the original precision, a GGUF, GPTQ or AWQ version."),
         )
+
+
+# Families whose layers for multi-token prediction Underhill drafts with.
+_PREDICTING = frozenset({"deepseek_v3", "glm4_moe", "glm4_moe_lite"})
+
+
+def mtp_layer(config: Mapping[str, Any]) -> int | None:
+    """The number of the layer in a checkpoint that predicts the token after the next; None where none is of use here.
+
+    It follows the model's own. Of several the first is taken, which the others go on from.
+    """
+    text = text_config(config)
+    layers, more = text.get("num_hidden_layers"), text.get("num_nextn_predict_layers")
+    known = str(config.get("model_type")) in _PREDICTING and type(layers) is int and type(more) is int and more > 0
+    return layers if known else None

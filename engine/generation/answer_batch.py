@@ -5,16 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Any
 
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.generation.answer import Answer, AnswerWriter, Listener
 from engine.generation.context import Context, PromptPart, PromptReader, TokenSequence
-from engine.generation.drafts import DraftCosts, DraftHistory, PromptLookup
+from engine.generation.drafts import AnswerDrafts, DraftCosts, DraftHistory
 from engine.translatable import msg
 
 SHARE_LEFT = 8  # an answer begins beside others, or goes on, where one in so many tokens of the context is left for all
+# What a model foretells behind a token that was chosen for the end of a sequence: see drafts.Foretell.
+Foretelling = Callable[[Any, int, int], tuple[list[int], float]]
 Interruptible = Callable[[Callable[[], bool]], AbstractContextManager[None]]
 
 
@@ -33,7 +37,7 @@ class BatchedAnswer:
         self.fresh = fresh
         self.ended, self.prompt_done = ended, prompt_done
         self.reader: PromptReader | None = None  # of its prompt, or of all of it once more
-        self.drafts: PromptLookup | None = None  # of its next tokens
+        self.drafts: AnswerDrafts | None = None  # of its next tokens
         self.error: BaseException | None = None
         self.alone = True
         self.over = self.decoding = False
@@ -100,13 +104,14 @@ class AnswerBatch:
         passed: Callable[[Sequence[BatchedAnswer], int], None] = lambda answers, tokens: None,
         interruptible: Interruptible = lambda cancelled: nullcontext(),
         drafting: Callable[[], bool] = lambda: False,
+        foretell: Foretelling | None = None,
     ) -> None:
         """passed: told behind every pass whose it was, and how many tokens of answers it gave; 0: it read prompts.
         interruptible: entered for a chunk of a prompt, which is to end where what it is given says so. drafting:
-        whether an answer that is alone may be drafted (PromptLookup).
+        whether an answer that is alone may be drafted (AnswerDrafts). foretell: None where the model does not.
         """
         self._context, self._passed, self._interruptible = context, passed, interruptible
-        self._drafting, self._drafted = drafting, DraftHistory()
+        self._drafting, self._foretell, self._drafted = drafting, foretell, DraftHistory()
         self.pass_costs = DraftCosts()  # by answers that are fed a token in one pass
         self.running: list[BatchedAnswer] = []
         self._rest_until = 0.0  # no further chunk of a prompt that was begun is read before that
@@ -192,8 +197,10 @@ class AnswerBatch:
         fed = [one for one in steps if one.reader is None]
         if not fed:
             return
-        if len(self.running) == 1 and (drafts := self._drafts(fed[0])):
+        drafts = self._drafts(fed[0]) if len(self.running) == 1 else []
+        if drafts:
             self._check(fed[0], drafts)
+        if drafts or fed[0].over:
             return
         start = time.perf_counter()
         found = context.step_all([(one.sequence, one.answer.token_ids[-1]) for one in fed])
@@ -214,9 +221,14 @@ class AnswerBatch:
         if not self._drafting() or not sequence.state.cuts_anywhere:
             return []
         if one.drafts is None:
-            one.drafts = PromptLookup(one.ids, self._drafted, context.most_rows)
+            one.drafts = AnswerDrafts(one.ids, self._drafted, context.most_rows)
         room = min(context.limit - len(sequence.tokens), one.writer.left) - 1
-        drafts = one.drafts.draft(room)
+        foretell = self._foretell and partial(self._foretell, sequence.state, one.answer.token_ids[-1])
+        try:
+            drafts = one.drafts.draft(room, foretell)
+        except Exception as error:
+            one.end(error)
+            return []
         return drafts if context.goes_on(sequence, 1 + len(drafts)) else []
 
     def _check(self, one: BatchedAnswer, drafts: Sequence[int]) -> None:

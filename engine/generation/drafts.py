@@ -1,21 +1,23 @@
-"""Prompt lookup: what followed the last words where they stood before is checked several tokens at a time.
+"""Drafts: what may come next is guessed, and checked several tokens at a time.
 
-Quotes, names, code that is changed a little: much of an answer stands in its chat already. A pass over a few tokens
+Quotes, names, code that is changed a little: much of an answer stands in its chat already, and what followed the last
+words where they stood before may follow once more. Some models foretell a few tokens besides. A pass over a few tokens
 takes less than as many passes, since weights are read once, so tokens that are guessed right cost less; those that are
 guessed wrong are taken back, and behind them the text may go on as it did but for that word. (Speculative decoding,
-Leviathan et al. 2023, with the text itself as the draft model, as in prompt lookup decoding, Saxena 2023.) Whoever
-chooses tokens does so from the same logits as ever: no answer changes.
+Leviathan et al. 2023, with the text itself as the draft model, as in prompt lookup decoding, Saxena 2023, or with
+multi-token prediction, models/mtp.py.) Whoever chooses tokens does so from the same logits as ever: no answer changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
 BEHIND = 3  # tokens that have to stand there before: fewer are found everywhere, and go on in many ways
 MANY = 8  # tokens that stand there before, of which it is likely that more follow
 SIZES = (3, 7, 15)  # tokens of a draft: with the one before them 4, 8 and 16, as many as a pass may take
+FORETOLD = 3  # tokens that a model foretells at most: each is made of the one before it
 GAINS = 1.05  # by which a draft has to be faster than no draft, to be tried
 LEARN = 0.2  # weight of the last pass in how long one takes
 KEPT = 0.9  # of what was seen of drafts, with each that is checked
@@ -39,13 +41,27 @@ class DraftCosts:
 
     def of(self, tokens: int) -> float:
         """What it is expected to take; 0 until a single token was seen."""
-        return self.seconds.get(tokens, self.seconds.get(1, 0.0) * (1 + HOPED * (tokens - 1)))
+        return self.seconds.get(tokens, self.single * (1 + HOPED * (tokens - 1)))
 
-    def hope(self) -> None:
-        """What was slow may be faster by now."""
+    @property
+    def single(self) -> float:
+        """Of one token, no longer than of several: where each pass checks a draft, it was seen long ago. 0: never."""
+        return min(self.seconds.values()) if 1 in self.seconds else 0.0
+
+    def hope(self, least: int = 2) -> None:
+        """What was slow may be faster by now, of so many tokens at least."""
         for tokens in self.seconds:
-            if tokens > 1:
+            if tokens >= least:
                 self.seconds[tokens] *= CHEAPER
+
+
+class ForetellingCosts(DraftCosts):
+    """How long it takes to foretell tokens. seconds: by their number."""
+
+    def of(self, tokens: int) -> float:
+        """What it is expected to take; 0 until it was seen of any number."""
+        each = min((seconds / known for known, seconds in self.seconds.items()), default=0.0)
+        return self.seconds.get(tokens, each * tokens)
 
 
 class DraftEvidence(Enum):
@@ -80,6 +96,16 @@ class DraftRecord:
         if accepted == drafted:
             self.next_rest = REST
 
+    def rests(self, hope: Callable[[], None]) -> bool:
+        """Whether the next draft is left out. hope: called where it is the last, before it is tried again."""
+        if not self.rest:
+            return False
+        self.rest -= 1
+        if not self.rest:  # another try
+            self.right = self.tried = 0.0
+            hope()
+        return True
+
     def give_up(self) -> None:
         """It does not pay: rest, longer than the last time."""
         self.rest, self.next_rest = self.next_rest, min(MOST_REST, 2 * self.next_rest)
@@ -87,9 +113,17 @@ class DraftRecord:
 
 @dataclass
 class DraftHistory:
-    """What the answers of an open model taught about drafts."""
+    """What the answers of an open model taught about drafts.
+
+    foretelling, foretold: of what the model foretells, how long that takes, and how the first of those tokens did, the
+    second and so on. All of them rest with the first.
+    """
 
     costs: DraftCosts = field(default_factory=DraftCosts)
+    foretelling: DraftCosts = field(default_factory=ForetellingCosts)
+    foretold: tuple[DraftRecord, ...] = field(
+        default_factory=lambda: tuple(DraftRecord((0.8, 1.0)) for _ in range(FORETOLD))
+    )
     records: dict[DraftEvidence, DraftRecord] = field(
         default_factory=lambda: {
             DraftEvidence.FEW: DraftRecord((1.5, 2.0)),
@@ -100,18 +134,21 @@ class DraftHistory:
 
     def new_answer(self) -> None:
         """It may be of another kind than those before: what rests is tried again soon."""
-        for record in self.records.values():
+        for record in (*self.records.values(), self.foretold[0]):
             record.rest = min(record.rest, REST)
+
+    def hope(self) -> None:
+        """What was slow may be faster by now."""
+        self.costs.hope()
+        self.foretelling.hope(1)
 
 
 class PromptLookup:
-    """Drafts for one answer. most: tokens of a pass. drafted, accepted: tokens so far."""
+    """Drafts of one answer from earlier text. most: tokens of a pass."""
 
     def __init__(self, ids: Sequence[int], history: DraftHistory, most: int) -> None:
         """ids: all tokens so far."""
-        self.drafted = self.accepted = 0
-        self._costs, self._records = history.costs, history.records
-        history.new_answer()
+        self._history, self._costs, self._records = history, history.costs, history.records
         self._sizes = [size for size in SIZES if size < most]
         self._ids: list[int] = []
         self._behind: dict[tuple[int, ...], int] = {}  # where what stands behind such tokens begins, the last time
@@ -128,23 +165,23 @@ class PromptLookup:
         if self._goes_on is not None:
             self._goes_on += 1
 
-    def draft(self, room: int) -> list[int]:
-        """What may come next; [] where nothing is known, or guessing would not pay. room: most tokens."""
+    def draft(self, room: int, than: float = 0.0) -> list[int]:
+        """What may come next; [] where nothing is known, or guessing would not pay. room: most tokens. than: how many
+        times as fast tokens come with another draft.
+        """
         sizes = [size for size in self._sizes if size <= room]
         place = self._place()
-        if place is None or not sizes or not self._costs.of(1):
+        if place is None or not sizes or not self._costs.single:
             return []
         evidence, at = place
         record = self._records[evidence]
-        if record.rest:
-            record.rest -= 1
-            if not record.rest:  # another try
-                record.right = record.tried = 0.0
-                self._costs.hope()
+        if record.rests(self._history.hope):
             return []
         size = max(sizes, key=lambda size: self._gain(size, record.share))
         if self._gain(size, record.share) < GAINS:
             record.give_up()
+            return []
+        if self._gain(size, record.share) < than:
             return []
         self._made_of = place
         return self._text(at, size)
@@ -153,8 +190,6 @@ class PromptLookup:
         """Of the last draft, of so many tokens, so many were right; they, and the one behind them, were added."""
         assert self._made_of is not None
         evidence, at = self._made_of
-        self.drafted += drafted
-        self.accepted += accepted
         self._records[evidence].checked(drafted, accepted)
         lost = evidence is DraftEvidence.EDITED and not accepted  # two in a row are no longer one that was replaced
         self._goes_on = None if lost else at + accepted + 1
@@ -182,4 +217,64 @@ class PromptLookup:
     def _gain(self, size: int, share: float) -> float:
         """How many times as fast tokens are expected to come with a draft of so many."""
         tokens = sum(share**n for n in range(size + 1))  # the one that comes in any case, and those that are right
-        return tokens * self._costs.of(1) / self._costs.of(size + 1)
+        return tokens * self._costs.single / self._costs.of(size + 1)
+
+
+# Of so many tokens: which they are, and how long it takes to foretell them; 0 where it took longer than it will again.
+Foretell = Callable[[int], tuple[list[int], float]]
+
+
+class AnswerDrafts:
+    """Drafts of one answer: what its text or its model promises more of. drafted, accepted: tokens so far."""
+
+    def __init__(self, ids: Sequence[int], history: DraftHistory, most: int) -> None:
+        """ids: all tokens so far. most: tokens of a pass."""
+        self.drafted = self.accepted = 0
+        history.new_answer()
+        self._lookup, self._history, self._most = PromptLookup(ids, history, most), history, most
+        self._foretold = False  # the last draft
+
+    def add(self, token: int) -> None:
+        """The next token of the chat."""
+        self._lookup.add(token)
+
+    def draft(self, room: int, foretell: Foretell | None = None) -> list[int]:
+        """What may come next; [] where nothing is known, or guessing would not pay. room: most tokens. foretell: of the
+        model; None: it does not. Raises what that raises.
+        """
+        gain, size = (0.0, 0) if foretell is None else self._best(min(room, self._most - 1))
+        found = self._lookup.draft(room, gain)
+        self._foretold = not found and bool(size)
+        if foretell is None or not self._foretold:
+            return found
+        found, seconds = foretell(size)
+        if seconds:
+            self._history.foretelling.took(size, seconds)
+        return found
+
+    def checked(self, drafted: int, accepted: int) -> None:
+        """See PromptLookup.checked."""
+        self.drafted += drafted
+        self.accepted += accepted
+        if not self._foretold:
+            self._lookup.checked(drafted, accepted)
+            return
+        for at, record in enumerate(self._history.foretold[: min(drafted, accepted + 1)]):
+            record.checked(1, int(at < accepted))
+
+    def _best(self, room: int) -> tuple[float, int]:
+        """How many times as fast tokens come with what the model foretells, and of how many; zeros: it does not pay."""
+        known, first = self._history, self._history.foretold[0]
+        if room < 1 or not known.costs.single or first.rests(known.hope):
+            return 0.0, 0
+        tokens = likely = 1.0  # of a pass: the one that comes in any case, and those that are right
+        best = 0.0, 0
+        for size, record in enumerate(known.foretold[:room], 1):
+            likely *= record.share
+            tokens += likely
+            taken = known.costs.of(size + 1) + known.foretelling.of(size)
+            best = max(best, (tokens * known.costs.single / taken, size))
+        if best[0] < GAINS:
+            first.give_up()
+            return 0.0, 0
+        return best

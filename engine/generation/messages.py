@@ -108,7 +108,7 @@ class Stats:
     steps: of a team; the other figures are those of the step whose words are the answer.
     endpoint: host of the server that was asked instead of a model here, of a team all of them; answer_tokens: of its
     answer, as it counts them, 0 where it does not say. token_ids are empty then.
-    drafted, accepted: tokens that were guessed from earlier text, and those of them that the answer has.
+    drafted, accepted: tokens that were guessed (generation/drafts.py), and those of them that the answer has.
     substituted: expert uses for which an expert in memory stood in.
     """
 

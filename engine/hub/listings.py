@@ -113,7 +113,7 @@ def outline_facts(outline: Outline, top: int) -> ModelFacts:
     """Of a model that was looked at, stored with `top` bits. Raises UnderhillError as config_facts does."""
     groups = outline.specs(top)
     dense = outline.parameters - sum(count * spec.parameters for count, spec in groups)
-    nbytes = sum(entry.nbytes for entry in outline.dense.values())
+    nbytes = sum(entry.nbytes for entry in outline.dense.values()) + outline.mtp_bytes(top)
     return looked_at_facts(outline.config, outline.repo, dense, nbytes, groups, vision=outline.vision)
 
 

@@ -90,8 +90,8 @@ class Outline:
     entries: what these hold, by name; gguf: the same, where they are GGUF. heads: by file, the first bytes as they were
     looked at.
     experts: by MoE layer, how many and of what shape. dense: other weights, by name. vision: bytes of what it sees
-    pictures with. bits: that an expert weight has in
-    its files. kept: by layer, how experts are coded that keep their codes.
+    pictures with. bits: that an expert weight has in its files. kept: by layer, how experts are coded that keep their
+    codes. mtp: layers for multi-token prediction, as `experts`.
     """
 
     repo: str
@@ -110,6 +110,7 @@ class Outline:
     vision: int = 0
     bits: float = 16.0
     kept: Mapping[int, tuple[Coding, ...]] = field(default_factory=dict, repr=False)
+    mtp: Mapping[int, tuple[int, ExpertSpec]] = field(default_factory=dict, repr=False)
 
     @property
     def download_bytes(self) -> int:
@@ -130,7 +131,11 @@ class Outline:
     def store_bytes(self, top: int) -> int:
         """About how large the model is once imported with `top` bits."""
         beside = self.vision + sum(e.nbytes for e in self.dense.values())
-        return beside + sum(n * s.layout.nbytes for n, s in self.specs(top))
+        return beside + self.mtp_bytes(top) + sum(n * s.layout.nbytes for n, s in self.specs(top))
+
+    def mtp_bytes(self, top: int) -> int:
+        """The experts of layers for multi-token prediction, once imported with `top` bits."""
+        return sum(n * s.layout.nbytes for n, s in self._specs(self.mtp, top))
 
     @property
     def automatic(self) -> int:
@@ -144,9 +149,12 @@ class Outline:
 
     def specs(self, top: int) -> list[tuple[int, ExpertSpec]]:
         """Of every MoE layer how many experts, and of what spec once imported with `top` bits; 0: `automatic`."""
+        return self._specs(self.experts, top)
+
+    def _specs(self, layers: Mapping[int, tuple[int, ExpertSpec]], top: int) -> list[tuple[int, ExpertSpec]]:
         top = top or self.automatic
         found = []
-        for layer, (count, s) in self.experts.items():
+        for layer, (count, s) in layers.items():
             codings = self.kept.get(layer, ()) if top == EXACT else ()
             group = codings[0].group if codings else s.group
             spec = ExpertSpec(
@@ -157,7 +165,8 @@ class Outline:
 
     @property
     def _dense(self) -> int:
-        return sum(math.prod(e.shape) for e in self.dense.values())
+        mtp = tuple(f".layers.{i}." for i in self.mtp)
+        return sum(math.prod(e.shape) for name, e in self.dense.items() if not any(own in name for own in mtp))
 
 
 def outline_of(
@@ -172,6 +181,7 @@ def outline_of(
 ) -> Outline:
     """Of a source whose headers are known. Raises UnderhillError as importing it would."""
     plan = find_experts(source)
+    experts = _experts(source, plan)
     return Outline(
         repo=found.repo,
         commit=found.commit,
@@ -183,23 +193,25 @@ def outline_of(
         weights=weights,
         entries=entries,
         heads=heads,
-        experts=_experts(source, plan),
+        experts={i: own for i, own in experts.items() if i not in plan.mtp},
         dense={shape.name: shape for shape in dense_shapes(source, plan, keeps(source, EXACT, None))},
         gguf=gguf,
         vision=sum(shape.nbytes for shape in vision_shapes(source, plan)),
         bits=source.form.bits,
         kept=codings(source, plan) if keeps(source, EXACT, None) else {},
+        mtp={i: own for i, own in experts.items() if i in plan.mtp},
     )
 
 
 def _experts(source: WeightSource, plan: ExpertPlan) -> dict[int, tuple[int, ExpertSpec]]:
-    shapes = {i: piece_shape(source, experts[0].matrices["up"]) for i, experts in plan.layers.items()}
+    layers = plan.all_layers
+    shapes = {i: piece_shape(source, experts[0].matrices["up"]) for i, experts in layers.items()}
     if any(len(shape) != 2 for shape in shapes.values()):
         raise _broken(msg("The experts of this model are not matrices."))
     group = next((g for g in GROUPS if all(n % g == 0 for s in shapes.values() for n in s)), GROUPS[-1])
     try:
         return {
-            i: (len(plan.layers[i]), ExpertSpec(cols, rows, 8, group, has_gate=plan.has_gate, has_bias=plan.has_bias))
+            i: (len(layers[i]), ExpertSpec(cols, rows, 8, group, has_gate=plan.has_gate, has_bias=plan.has_bias))
             for i, (rows, cols) in shapes.items()
         }
     except ValueError as cause:

@@ -106,7 +106,7 @@ def _here(header: GgufHeader, folder: Path, read: Read) -> GgufHeader:
 def parts_to_read(source: WeightSource) -> list[ImportPart]:
     """The parts of an import, as far as it matters when their bytes arrive."""
     plan = find_experts(source)
-    experts = [expert_extents(source, pieces) for layer in plan.layers.values() for pieces in layer]
+    experts = [expert_extents(source, pieces) for layer in plan.all_layers.values() for pieces in layer]
     return [
         *(ImportPart("", 0, None, 0, "", extents) for extents in experts),
         *(ImportPart("", 0, None, 0, name, source.extents(name)) for name in (*plan.dense, *plan.vision)),

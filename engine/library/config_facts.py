@@ -24,7 +24,7 @@ from engine.library.import_compatibility import expert_count
 from engine.library.listing import experts_per_token
 from engine.limits import check_config
 from engine.models.families import is_known, read_spec
-from engine.models.footprint import matrices, nbytes, opening_bytes, token_bytes, working_bytes
+from engine.models.footprint import matrices, mtp_matrices, nbytes, opening_bytes, token_bytes, working_bytes
 from engine.models.layers.weight_format import KINDS, Kind, weight_kinds
 from engine.models.spec import MoeSpec
 from engine.models.vision.footprint import vision_footprint
@@ -46,6 +46,11 @@ def config_facts(config: Mapping[str, Any], name: str, top: int = 8) -> ModelFac
     found = tuple(matrices(spec, spec.vocab))
     sizes = {kind: [(m.role, nbytes(m, weight_kinds(kind))) for m in found] for kind in KINDS}
     dense = sum(BF16 * m.rows * m.cols for m in found)
+    further = 0  # what multi-token prediction takes on the disk
+    if spec.mtp is not None:
+        own = spec.mtp.moe
+        further = own.experts.count * _moe_spec(own, top).layout.nbytes
+        further += sum(BF16 * m.rows * m.cols for m in mtp_matrices(spec.mtp, spec.hidden))
     image_bytes, image_tokens = vision_footprint(config, None)
     return ModelFacts(
         name=name,
@@ -69,7 +74,7 @@ def config_facts(config: Mapping[str, Any], name: str, top: int = 8) -> ModelFac
         vocabulary=spec.vocab,
         windowed=windowed(spec),
         latent_products=latent_products(spec),
-        disk_bytes=dense + sum(n * s.layout.nbytes for n, s in experts),
+        disk_bytes=dense + further + sum(n * s.layout.nbytes for n, s in experts),
     )
 
 

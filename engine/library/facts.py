@@ -17,7 +17,17 @@ from engine.formats.families import text_config, vision_prefixes
 from engine.kernels.activation import Activation
 from engine.library.entries import ModelCard
 from engine.models.families import is_known, read_spec
-from engine.models.footprint import Matrix, StoredMatrix, matrices, nbytes, opening_bytes, token_bytes, working_bytes
+from engine.models.footprint import (
+    Matrix,
+    StoredMatrix,
+    matrices,
+    mtp_matrices,
+    mtp_working_bytes,
+    nbytes,
+    opening_bytes,
+    token_bytes,
+    working_bytes,
+)
 from engine.models.layers.state import SNAPSHOT_BYTES, SNAPSHOTS
 from engine.models.layers.weight_format import KINDS, weight_kinds
 from engine.models.shapes import disagreement
@@ -52,10 +62,14 @@ def spec_of(store: Store) -> DecoderSpec | None:
     if not is_known(store.config):
         return None
     spec = read_spec(store.config)
+    if spec.mtp is not None and store.mtp != (spec.mtp.layer.index,):
+        spec = replace(spec, mtp=None)  # imported without it, or from a checkpoint that did not hold it
     if beyond := set(store.layers) - set(spec.moe_layers):
         raise disagreement(msg("there are experts of layer {beyond}, which should have none", beyond=min(beyond)))
-    for layer, moe in spec.moe_layers.items():
-        stored = (store.experts(layer), store.spec(layer).hidden) if layer in store.layers else (0, 0)
+    further = {} if spec.mtp is None else {spec.mtp.layer.index: spec.mtp.moe}
+    for layer, moe in {**spec.moe_layers, **further}.items():
+        known = layer in store.layers or layer in store.mtp
+        stored = (store.experts(layer), store.spec(layer).hidden) if known else (0, 0)
         if stored != (moe.experts.count, moe.experts.hidden):
             raise disagreement(
                 msg(
@@ -109,6 +123,8 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None) -> Mode
         latent_products=0 if spec is None else latent_products(spec),
         disk_bytes=card.disk_bytes,
         dense_found="" if store.manifest.lowering is None else store.manifest.lowering.dense,
+        mtp_bytes=_mtp_bytes(store, spec),
+        mtp_expert_bytes={t: store.expert_bytes(t, mtp=True) for t in tiers if spec is not None and spec.mtp},
     )
 
 
@@ -136,6 +152,15 @@ def _dense_bytes(store: Store, spec: DecoderSpec | None) -> tuple[dict[str, int]
         looked_up[kind] = sum(size for role, size in sizes if role == "table")
         head[kind] = sum(size for role, size in sizes if role == "head")
     return held, looked_up, head
+
+
+def _mtp_bytes(store: Store, spec: DecoderSpec | None) -> dict[str, int]:
+    """What multi-token prediction takes beside its experts, by how its weights are held."""
+    if spec is None or spec.mtp is None:
+        return {}
+    found, kept = tuple(mtp_matrices(spec.mtp, spec.hidden)), _kept(store)
+    at_work = mtp_working_bytes(spec, _row(spec.mtp.layer.mixer))
+    return {kind: at_work + sum(nbytes(m, weight_kinds(kind), kept) for m in found) for kind in KINDS}
 
 
 def _for_text(store: Store) -> list[DenseTensor]:

@@ -109,7 +109,7 @@ def _facts_of(path: Path, card: ModelCard) -> tuple[ModelFacts, Path]:
 
 def memory_planned(plan: Plan, facts: ModelFacts, in_use: int) -> MemoryUse:
     """As a plan has it: every part as large as it may get. in_use: bytes of the program before it opens a model."""
-    dense, context = facts.dense_bytes[plan.dense], plan.context * plan.row_bytes + facts.state_bytes
+    dense, context = facts.dense_bytes[plan.dense] + plan.mtp, plan.context * plan.row_bytes + facts.state_bytes
     return divided(
         plan.ceiling - plan.spare,
         plan.ceiling,

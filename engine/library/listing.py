@@ -76,7 +76,8 @@ def outlined(path: Path, manifest: Manifest) -> StoreOutline:
     specs = {x.index: max((manifest.specs[r.spec] for r in x.records), key=lambda s: s.top) for x in manifest.layers}
     seeing = vision_prefixes(manifest.config)
     sees = sum(math.prod(t.shape) for t in manifest.dense if t.name.startswith(seeing))
-    dense = sum(math.prod(t.shape) for t in manifest.dense) - sees
+    mtp = tuple(f".layers.{x.index}." for x in manifest.mtp)  # what it is drafted with counts as no part of a model
+    dense = sum(math.prod(t.shape) for t in manifest.dense if not any(own in t.name for own in mtp)) - sees
     parameters = sees + dense + sum(len(x.records) * specs[x.index].parameters for x in manifest.layers)
     used = Counter(manifest.specs[r.spec] for x in manifest.layers for r in x.records)
     tiers = next(iter(specs.values())).tiers
@@ -105,7 +106,7 @@ def outlined(path: Path, manifest: Manifest) -> StoreOutline:
         lowered_kl=None if manifest.lowering is None else manifest.lowering.kl,
         tier_bytes=tuple((tier, _bytes_at(tier, used)) for tier in tiers),
     )
-    return StoreOutline(card, (*(layer.file for layer in manifest.layers), manifest.dense_file))
+    return StoreOutline(card, (*(layer.file for layer in manifest.all_layers), manifest.dense_file))
 
 
 def _outline(path: Path) -> StoreOutline:

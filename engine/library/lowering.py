@@ -56,7 +56,7 @@ def write_lowered(
     call with the same arguments goes on. Raises UnderhillError: BAD_REQUEST where experts are stored unquantized or
     were lowered before, and what reading and writing stores raises.
     """
-    shapes = [_shape(store, layer, experts) for layer in store.layers]
+    shapes = [_shape(store, layer, experts) for layer in (*store.layers, *store.mtp)]
     manifest = store.manifest
     dense = [t.outline for t in manifest.dense]
     what = [VERSION, str(store.path.resolve()), asdict(manifest.source), sorted(experts.items()), asdict(lowering)]
@@ -97,6 +97,7 @@ def _shape(store: Store, layer: int, experts: Mapping[Expert, int]) -> LayerShap
         store.experts(layer),
         spec,
         tuple(sorted((expert, bits) for (x, expert), bits in experts.items() if x == layer)),
+        mtp=layer in store.mtp,
     )
 
 

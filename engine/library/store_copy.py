@@ -189,7 +189,7 @@ def _copy_files(source: Path, partial: Path, manifest: Manifest, report: Report)
             ),
             msg("Free {free} MB, or choose another folder.", free=f"{-(-(missing + SPARE - free) // 10**6):,}"),
         )
-    checked = {*(x.file for x in manifest.layers), manifest.dense_file, *(f.name for f in manifest.files)}
+    checked = {*(x.file for x in manifest.all_layers), manifest.dense_file, *(f.name for f in manifest.files)}
     total, done = sum(sizes.values()), 0
     for name in names:
         if name not in checked:  # small, and without a checksum: compared as it is copied

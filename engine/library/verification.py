@@ -70,7 +70,7 @@ def _keep(store: Path, marks: dict[str, _Mark], found: Verification) -> None:
 def _marks(store: Path) -> dict[str, _Mark] | None:
     """Of every file that is verified; None where one was written just now, or is not there."""
     manifest = load_manifest(store)
-    names = [manifests.NAME, *(layer.file for layer in manifest.layers), manifest.dense_file]
+    names = [manifests.NAME, *(layer.file for layer in manifest.all_layers), manifest.dense_file]
     marks = {}
     for name in (*names, *(file.name for file in manifest.files)):
         try:

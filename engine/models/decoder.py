@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Literal, Protocol
 
@@ -50,6 +50,8 @@ class Decoder:
 
     most_tokens: that a new sequence makes room for ahead of need (see ChunkedRows.most).
     pictures: what stands for ids below zero, which may be fed once this is there, each picture whole (vision/tokens).
+    passed: told of tokens that went through all layers: their sequences, ids, and what came of them [T, H], to be
+    looked at before the next pass. norm, head: what makes logits of that.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Decoder:
         self.kv_dtype = kv_dtype
         self.most_tokens = sys.maxsize
         self.pictures: PictureRows | None = None
+        self.passed: Callable[[Sequence[SequenceState], Sequence[int], Tensor], None] | None = None
         weights = CheckedWeights(weights, spec)
         shared = spec.head is None and dense.table in (None, dense.for_head.kind)
         table = None if shared else looked_up(weights, f"{spec.embedding}.weight", dense)
@@ -77,12 +80,12 @@ class Decoder:
         if spec.head_normed:
             head = _normed(fetch(weights, f"{spec.head}.weight"))
         bias = fetch(weights, f"{spec.head or spec.embedding}.bias") if spec.head_bias else None
-        self._head = Linear(head, bias, dense.for_head)
-        self.embedding = table or self._head
+        self.head = Linear(head, bias, dense.for_head)
+        self.embedding = table or self.head
         del head
         self.layers = [Layer(layer, weights, spec.hidden, dense) for layer in spec.layers]
         self._experts = experts
-        self._norm = build_norm(spec.norm, weights, spec.hidden)
+        self.norm = build_norm(spec.norm, weights, spec.hidden)
         self._streams = None if spec.streams is None else Streams(spec.streams, weights)
         self._switches = {at for layer in spec.layers for at in _rope_switches(layer)}
         self._by_axes = any(_axes(layer) for layer in spec.layers)
@@ -93,7 +96,7 @@ class Decoder:
     def _graph_for(self, kernel: NativeKernel, experts: ExpertBackend) -> tuple[GraphExecutor | None, Translatable]:
         try:
             graph = build_graph(
-                self.spec, self.layers, self._norm, self._head,
+                self.spec, self.layers, self.norm, self.head,
                 make=self._per_layer_inputs, kernel=kernel, experts=stepper(experts),
             )  # fmt: skip
             return graph, NO_TEXT
@@ -167,10 +170,16 @@ class Decoder:
         if state.saved:  # by torch, one by one, as native ops would have the bits of one by one
             each = torch.as_tensor(ids, dtype=torch.int64).split(1)
             found = [self.forward_parts([(one, state, want, horizon)])[0] for one in each]
-            logits = [one for one in found if one is not None]
-            return torch.cat(logits if want == "all" else logits[-1:]) if logits else None
+            some = [one for one in found if one is not None]
+            return torch.cat(some if want == "all" else some[-1:]) if some else None
         by_id = self._embed(executor, few)
-        return executor.forward(len(few), by_id, state, horizon, want)
+        logits = executor.forward(len(few), by_id, state, horizon, want)
+        self._tell([state], few, executor.given(len(few)))
+        return logits
+
+    def _tell(self, states: Sequence[SequenceState], ids: Sequence[int], x: Tensor) -> None:
+        if self.passed is not None:
+            self.passed(states, ids, x)
 
     def joins(self, sizes: Sequence[int]) -> bool:
         """Whether so many tokens of several sequences can go through the layers together: see forward_parts."""
@@ -247,6 +256,7 @@ class Decoder:
                 x[tokens < 0] += seen[depth]
         state.commit(span.length, span.horizon)
         state.saved += marks
+        self._tell([state], tokens.tolist(), x)
         if want == "none":
             return None
         return self._logits(x if want == "all" else x[-1:])
@@ -293,7 +303,9 @@ class Decoder:
         first: int | None,
     ) -> Tensor | None:
         by_id = self._embed(executor, tokens)
-        return executor.forward_sequences(by_id, states, horizons, counts=counts, first=first)
+        logits = executor.forward_sequences(by_id, states, horizons, counts=counts, first=first)
+        self._tell(states, tokens, executor.given(len(tokens)))
+        return logits
 
     def _embed(self, executor: GraphExecutor, tokens: Sequence[int]) -> Tensor | None:
         """Embed a few tokens where native ops find them. Returns what PerLayerInputs has of their ids, if any."""
@@ -319,7 +331,7 @@ class Decoder:
     def _logits(self, x: Tensor) -> Tensor:
         if self._streams is not None:
             x = self._streams.head(x)
-        logits = self._head(self._norm(x), own=True)
+        logits = self.head(self.norm(x), own=True)
         if self.spec.logit_multiplier != 1.0:
             logits = logits * self.spec.logit_multiplier
         if self.spec.logit_softcap is not None:

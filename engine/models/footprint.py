@@ -24,8 +24,10 @@ from engine.models.spec import (
     MlaSpec,
     MlpSpec,
     MoeSpec,
+    MtpSpec,
     ShortConvSpec,
 )
+from engine.native.op_graph import MOST_ROWS
 from engine.record.layout import ROWS_PER_TILE
 from engine.store.table import stays
 
@@ -84,6 +86,12 @@ def matrices(spec: DecoderSpec, own_vocab: int = 0) -> Iterator[Matrix]:
         yield Matrix("exact", spec.streams.count, spec.streams.count * spec.hidden)
     for layer in spec.layers:
         yield from _layer(layer, spec.hidden)
+
+
+def mtp_matrices(spec: MtpSpec, hidden: int) -> Iterator[Matrix]:
+    """Every matrix for multi-token prediction but those of its routed experts, and the model's own."""
+    yield Matrix("linear", hidden, 2 * hidden, names=(spec.joint,))
+    yield from _layer(spec.layer, hidden)
 
 
 def nbytes(matrix: Matrix, dense: WeightKinds, kept: Mapping[str, StoredMatrix] = NONE_KEPT) -> int:
@@ -253,6 +261,10 @@ def _mlp(spec: MlpSpec, hidden: int) -> Iterator[Matrix]:
 # ---- the memory that it computes in ----------------------------------------------------------------------------------
 
 FLOAT = 4  # bytes
+# Of multi-token prediction (mtp.py): positions whose hidden states are kept, and of a prompt those that it reads. To
+# read all of a long one would take as long as a layer of the model does, and what is near says most of what comes next.
+MTP_KEPT = 128
+MTP_MOST = 1024  # positions that it attends to; then it begins again with the last ones that are kept
 SAMPLING = 48  # bytes per word of the vocabulary: logits, their order and what is summed up of them
 PIECE = 32 << 20  # bytes of a tensor that is converted on its way, piece by piece
 
@@ -266,6 +278,14 @@ def token_bytes(spec: DecoderSpec) -> int:
     mixers = [_mixer_numbers(layer.mixer) for layer in spec.layers if layer.mixer is not None]
     layer = max(*mixers, *map(_mlp_numbers, mlps))
     return FLOAT * (stream + kept + layer)
+
+
+def mtp_working_bytes(spec: DecoderSpec, row: int) -> int:
+    """Bytes that multi-token prediction takes beside its weights: hidden states, logits, keys and values.
+
+    row: numbers of these for a token.
+    """
+    return FLOAT * (2 * MTP_KEPT * spec.hidden + MOST_ROWS * spec.vocab + (MTP_MOST + MOST_ROWS) * row)
 
 
 def working_bytes(spec: DecoderSpec) -> int:

@@ -106,6 +106,11 @@ def shapes(spec: DecoderSpec) -> Shapes:
                 yield from _norm(layer.per_layer.norm, spec.hidden)
     for layer in spec.layers:
         yield from _layer(layer, spec.hidden)
+    if spec.mtp is not None:
+        yield from _linear(spec.mtp.joint, spec.hidden, 2 * spec.hidden)
+        for norm in (spec.mtp.embedding_norm, spec.mtp.hidden_norm, spec.mtp.norm):
+            yield from _norm(norm, spec.hidden)
+        yield from _layer(spec.mtp.layer, spec.hidden)
 
 
 def _layer(layer: LayerSpec, hidden: int) -> Shapes:

@@ -67,6 +67,8 @@ class ModelFacts:
     token is chosen from. disk_bytes: of its store; 0: not known yet. seen, card_seen: None until it has run here for a
     while, by the processor alone and with a card. low: bits of a coarse expert.
     dense_found: of dense_bytes, the kind that was found with the bits of its experts; '': none was.
+    mtp_bytes, mtp_expert_bytes: what its layer for multi-token prediction takes: beside its experts by kind, and these
+    by tier; empty: its store has none.
     """
 
     name: str
@@ -97,6 +99,8 @@ class ModelFacts:
     card_seen: CardSeen | None = None
     low: int = 2
     dense_found: str = ""
+    mtp_bytes: Mapping[str, int] = field(default_factory=dict)
+    mtp_expert_bytes: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def layer_seconds(self) -> float:

@@ -26,7 +26,8 @@ class Opened:
     """A model that is open already, for which only some can still be chosen.
 
     dense: how the other weights are held. packed: whether keys and values are, in 8 bits. context: tokens that were
-    planned for. tokens: of these, those that are in use. kv_bytes: what their rows take.
+    planned for. tokens: of these, those that are in use. kv_bytes: what their rows take. mtp: bytes that drafting with
+    multi-token prediction takes; 0: it has none.
     """
 
     dense: str
@@ -34,6 +35,7 @@ class Opened:
     tokens: int
     kv_bytes: int
     packed: bool = False
+    mtp: int = 0
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class MemoryShares:
 
     model: its keys and values as they will be held; row_bytes: those of a token. least: the lowest ceiling that would
     do. room: what weights, context and the computing of a few tokens leave, of which `cache` is the experts' part.
+    mtp: what drafting with multi-token prediction takes; 0: it does not.
     """
 
     model: ModelFacts
@@ -75,6 +78,7 @@ class MemoryShares:
     room: int
     sizes: CacheSizes
     cache: int
+    mtp: int = 0
 
     @property
     def missing(self) -> bool:
@@ -117,10 +121,15 @@ def share_memory(
     beside = most - fixed - workspace - sizes.held_by(sizes.wanted) - 1  # cache_within rounds down
     model = _with_kv(model, settings, dense, beside=beside, wanted=wanted, opened=opened, why=why)
     row_bytes = model.per_token(dense)
+    usual = min(wanted, ENOUGH) * row_bytes
+    mtp = opened.mtp if opened is not None else _mtp(model, settings, sizes, tier, dense, beside - usual)
+    if mtp and settings["speculation"] == "auto":
+        why.append(msg("Drafts with the model's own multi-token prediction ({size}).", size=size(mtp)))
+    fixed, beside = fixed + mtp, beside - mtp
     # Of an open model the context keeps what it has allocated, however few of its tokens are planned for now.
     rows = max(tokens * row_bytes, 0 if opened is None else opened.kv_bytes)
     for_experts = sizes.held_by(sizes.smallest)
-    least = fixed + _prompt_workspace(model) + rows + for_experts
+    least = fixed - (mtp if opened is None else 0) + _prompt_workspace(model) + rows + for_experts
     if opened is None:
         # Opening has a peak of its own: a matrix as it is stored lies beside its packed form, before there are experts
         # or context.
@@ -134,7 +143,7 @@ def share_memory(
     room = most - fixed - workspace - max(context * row_bytes, rows)
     return MemoryShares(
         model=model, tier=tier, dense=dense, row_bytes=row_bytes, ceiling=most, least=least, context=context,
-        chunk=chunk, room=room, sizes=sizes, cache=_cache(model, tier, sizes, room, why),
+        chunk=chunk, room=room, sizes=sizes, cache=_cache(model, tier, sizes, room, why), mtp=mtp,
     )  # fmt: skip
 
 
@@ -256,6 +265,19 @@ def _with_kv(
     elif packs and not held.packed and asked == "int8":
         why.append(msg("KV cache: bf16; this model's can't be 8-bit."))
     return held
+
+
+def _mtp(model: ModelFacts, settings: Mapping[str, object], sizes: CacheSizes, tier: int, dense: str, room: int) -> int:
+    """Bytes that drafting with multi-token prediction takes; 0 where it is off, or where they do not fit into `room`.
+
+    room: what all experts and a usual context leave: where some have to be read, nothing is drafted
+    (LoadedModel.drafts).
+    """
+    experts = model.mtp_expert_bytes.get(tier, 0)
+    if settings["speculation"] != "auto" or not experts or sizes.wanted < model.expert_bytes[tier]:
+        return 0
+    found = model.mtp_bytes[dense] + held_by(experts, sizes.entry_bytes, model.experts)
+    return found if found <= room else 0
 
 
 def _wanted_context(model: ModelFacts, asked: object) -> int:

@@ -125,8 +125,10 @@ def make_plan_with_card(
         told.append(msg("{name} isn't used: this model's experts are not quantized.", name=card.name))
         return replace(plan, sentences=(*plan.sentences, *told))
     try:
-        # A card attends to rows as they are computed.
-        plain = {**settings, "kv_cache": "bf16"} if settings["kv_cache"] == "auto" else settings
+        # A card attends to rows as they are computed, and nothing is drafted beside it (LoadedModel.drafts).
+        plain = {**settings, "speculation": "off"}
+        if settings["kv_cache"] == "auto":
+            plain["kv_cache"] = "bf16"
         beside = make_plan(machine, model, plain, in_use + HOST_BYTES, opened)
     except UnderhillError:
         told.append(msg("{name} isn't used: its driver needs memory that the model needs.", name=card.name))

@@ -38,6 +38,7 @@ class Plan:
     held in 8 bits; row_bytes: those of a token. ceiling: of the whole process. least: the lowest one that would do.
     spare: under the ceiling, and of no use for experts or prompts. card: the number of the graphics card that computes
     too, card_bytes: most bytes of experts on it, card_linear_bytes: of other weights; None and 0 in mode 'cpu'.
+    mtp: what drafting with multi-token prediction takes; 0: it does not.
     """
 
     mode: str  # 'cpu', 'cpu-assisted' or 'gpu': see offload.MODES
@@ -64,6 +65,7 @@ class Plan:
     card: int | None = None
     card_bytes: int = 0
     card_linear_bytes: int = 0
+    mtp: int = 0
 
     def as_held(self, model: ModelFacts) -> ModelFacts:
         """The model's facts, its keys and values as this plan holds them."""
@@ -114,6 +116,7 @@ def make_plan(
         first_token=expectation.first_token,
         limit=expectation.limit,
         direct=direct,
+        mtp=shares.mtp,
         sentences=tuple(why),
     )
 

@@ -38,7 +38,7 @@ class OpenModel:
         """Its memory now."""
         session = self.session
         return MemoryParts(
-            session.facts.dense_bytes[session.plan.dense],
+            session.other_bytes,
             session.context.nbytes,
             session.runtime.cache.nbytes,
             session.plan.smallest_cache,

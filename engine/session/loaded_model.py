@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -20,6 +20,7 @@ from engine.experts.predictors import RoutingShape
 from engine.experts.runtime import PassListener, RouteListener, open_runtime
 from engine.experts.telemetry import ProfilerHook
 from engine.formats.families import text_config, vision_prefixes
+from engine.generation.answer_batch import Foretelling
 from engine.generation.chat import ChatFormat
 from engine.generation.context import Context, Model, State, Want
 from engine.hardware.machine import Machine
@@ -39,6 +40,9 @@ from engine.session.routing_history import RoutingHistory
 from engine.session.thresholds import substitute_for, thresholds_for
 from engine.store.reader import Store
 from engine.translatable import Translatable, msg
+
+if TYPE_CHECKING:
+    from engine.models.mtp import MtpDrafter
 
 BeginPass = Callable[[Sequence[int], int], None]
 
@@ -81,6 +85,7 @@ class LoadedModel:
         self.card, self.facts, self.plan, self.chat = card, facts, plan, chat
         self.notes: list[Translatable] = []
         self._for_now: tuple[Thresholds, float] | None = None  # those of `under`
+        self.mtp: MtpDrafter | None = None
         shape = RoutingShape(len(store.layers), max(map(store.experts, store.layers)), card.experts_per_token)
         self.tables = LearntTables(store.path, shape, remember=bool(settings["remember_routing"]))
         self.history = RoutingHistory(store.path, store)
@@ -105,12 +110,19 @@ class LoadedModel:
             self.apply_thresholds(thresholds_for(store.path, self.settings))
             store.dense.copies = machine.memory.group_free is None  # a control group would be charged for them
             self.decoder = self._decoder(spec)
+            self.mtp = self._mtp()
             self.context = Context(
                 Threaded(self.decoder, threads), plan.context, plan.chunk, begin_pass, self.runtime.aside
             )
         except BaseException:
-            self.runtime.close()
+            self.end()
             raise
+
+    def end(self) -> None:
+        """Release its threads."""
+        if self.mtp is not None:
+            self.mtp.close()
+        self.runtime.close()
 
     def _decoder(self, spec: DecoderSpec | None) -> Model:
         dense = self.plan.dense
@@ -137,6 +149,18 @@ class LoadedModel:
         if not decoder.native_layers:
             self.notes.append(decoder.why_not_native)
         return decoder
+
+    def _mtp(self) -> MtpDrafter | None:
+        """What drafts with multi-token prediction, where the plan has memory for it."""
+        from engine.models.decoder import Decoder
+
+        decoder, plan = self.decoder, self.plan
+        if not plan.mtp or not isinstance(decoder, Decoder) or not decoder.native_layers:
+            return None
+        from engine.models.mtp import open_drafter
+
+        kernel = self.runtime.kernel
+        return open_drafter(decoder, self.store, kernel, holding(plan.dense, kernel), plan.tier)  # type: ignore[arg-type]
 
     def _kv_dtype(self) -> torch.dtype:
         if self.plan.packed:
@@ -179,11 +203,26 @@ class LoadedModel:
 
     @property
     def drafts(self) -> bool:
-        """Whether answers are drafted from earlier text: where all experts are in memory, since a draft that is wrong
-        would read what nobody needs; where no card computes, which takes its share of single tokens alone; and while
-        nobody records what is routed, which is to be that of the answer."""
+        """Whether answers are drafted, by earlier text or by the model: where all experts are in memory, since a draft
+        that is wrong would read what nobody needs; where no card computes, which takes its share of single tokens
+        alone; and while nobody records what is routed, which is to be that of the answer."""
         runtime, wanted = self.runtime, self.settings["speculation"] == "auto"
         return wanted and self.all_in_memory and runtime.card is None and runtime.route_listener is None
+
+    @property
+    def foretell(self) -> Foretelling | None:
+        """What the model foretells of an answer; None: nothing."""
+        return None if self.mtp is None else self.mtp.foretell
+
+    @property
+    def mtp_bytes(self) -> int:
+        """Bytes that drafting with multi-token prediction takes by now. From any thread."""
+        return 0 if self.mtp is None else self.facts.mtp_bytes[self.plan.dense] + self.mtp.nbytes
+
+    @property
+    def other_bytes(self) -> int:
+        """Bytes that weights take beside the model's experts. From any thread."""
+        return self.facts.dense_bytes[self.plan.dense] + self.mtp_bytes
 
     # ---- precision --------------------------------------------------------------------------------------------
 

@@ -111,7 +111,7 @@ class Session(LoadedModel):
             self.ahead.begin()
         except BaseException:
             self.card_mode.close()
-            self.runtime.close()
+            self.end()
             raise
         self.cache_budget = self._make_cache_budget(chosen["cache_fraction"])
         self.cache_budget.computing(1, lambda: self.context.rows)
@@ -375,7 +375,8 @@ class Session(LoadedModel):
         machine, in_use = self._machine_without()
         tokens = min(self._context_planned, self.context.needed + SPARE_TOKENS)
         dense, packed = self.plan.dense, self.plan.packed
-        opened = planning.Opened(dense, self._context_planned, tokens, self.context.nbytes, packed=packed)
+        held = self.context.nbytes
+        opened = planning.Opened(dense, self._context_planned, tokens, held, packed=packed, mtp=self.plan.mtp)
         return offload.carried_over(planning.make_plan(machine, facts, wanted, in_use, opened), self.plan)
 
     def recommended(self) -> Recommended:
@@ -396,7 +397,7 @@ class Session(LoadedModel):
 
     def _held(self) -> int:
         """Bytes that this model holds now and that a new plan for it gives out again."""
-        return self.runtime.cache.nbytes + self.facts.dense_bytes[self.plan.dense] + self.context.nbytes
+        return self.runtime.cache.nbytes + self.other_bytes + self.context.nbytes
 
     # ---- watching ---------------------------------------------------------------------------------------------
 
@@ -444,7 +445,7 @@ class Session(LoadedModel):
             self._pressure.close()
             self.warm.save()
             self.card_mode.close()
-            self.runtime.close()
+            self.end()
             self.store.close()
 
     def __enter__(self) -> Session:

@@ -272,11 +272,11 @@ def memory_now(model: LoadedModel, taken: int, before: int, lent: int) -> Memory
         taken,
         plan.ceiling,
         base=before + probe.served(),
-        dense=facts.dense_bytes[plan.dense],
+        dense=model.other_bytes,
         context=model.context.written,
         cached=cache.nbytes,
         capacity=cache.capacity,
-        due=plan.context * plan.row_bytes + facts.state_bytes + plan.workspace - lent,
+        due=plan.context * plan.row_bytes + facts.state_bytes + plan.workspace + plan.mtp - model.mtp_bytes - lent,
     )
     card = model.runtime.card
     return use if card is None else replace(use, device=card.held.capacity, device_cached=card.held.nbytes)

@@ -23,9 +23,9 @@ from engine.translatable import msg
 
 NAME = "manifest.json"
 FORMAT = "underhill-store"
-VERSION = (
-    4  # 3 had no codes beside the experts; 2 knew no codings; 1 had what decodes a tier behind every part of the codes
-)
+# 4 had no layers for multi-token prediction; 3 had no codes beside the experts; 2 knew no codings; 1 had what decodes a
+# tier behind every part of the codes.
+VERSION = 5
 OLDEST = 2  # that is still read
 _NEWER = msg("Update the app or import it again.")
 
@@ -120,7 +120,10 @@ class Lowering:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """Everything about a store but its bytes. config: the model's config.json as it was."""
+    """Everything about a store but its bytes. config: the model's config.json as it was.
+
+    mtp: layers for multi-token prediction, which follow the model's own.
+    """
 
     source: Source
     architecture: str
@@ -132,6 +135,12 @@ class Manifest:
     files: tuple[FileHash, ...]
     quality: tuple[TierQuality, ...]
     lowering: Lowering | None = None
+    mtp: tuple[StoredLayer, ...] = ()
+
+    @property
+    def all_layers(self) -> tuple[StoredLayer, ...]:
+        """Every layer of experts that is stored."""
+        return (*self.layers, *self.mtp)
 
 
 def fingerprint(store: Path) -> str:
@@ -149,10 +158,11 @@ def fingerprint(store: Path) -> str:
 def dumps(manifest: Manifest) -> bytes:
     """The manifest as JSON, one line per record, with its own checksum at the end."""
     body: dict[str, Any] = {"format": FORMAT, "version": VERSION, **asdict(manifest)}
-    body["layers"] = [
-        {"index": x.index, "file": x.file, "records": [[r.spec, r.offset, *r.crcs] for r in x.records]}
-        for x in manifest.layers
-    ]
+    for name, layers in (("layers", manifest.layers), ("mtp", manifest.mtp)):
+        body[name] = [
+            {"index": x.index, "file": x.file, "records": [[r.spec, r.offset, *r.crcs] for r in x.records]}
+            for x in layers
+        ]
     body["checksum"] = checksum(body)
     return json.dumps(body, separators=(",", ":")).encode()  # in ASCII: a config may hold what UTF-8 cannot
 
@@ -181,18 +191,17 @@ def loads(text: bytes) -> Manifest:
     if top.text("checksum") != checksum({k: v for k, v in body.items() if k != "checksum"}):
         raise broken(msg("its manifest does not match its own checksum"))
     specs = tuple(_spec(Fields(x, msg("spec {i}", i=i))) for i, x in enumerate(top.array("specs")))
-    layers = tuple(
-        _layer(Fields(x, msg("layer entry {i}", i=i)), specs) for i, x in enumerate(top.array("layers", LAYERS))
-    )
+    layers = _layers(top, "layers", specs)
+    mtp = _layers(top, "mtp", specs) if top.has("mtp") else ()  # not in stores of the versions before
     dense = tuple(_dense(Fields(x, msg("dense tensor {i}", i=i))) for i, x in enumerate(top.array("dense")))
     files = tuple(_file(Fields(x, msg("file entry {i}", i=i))) for i, x in enumerate(top.array("files")))
     if not layers:
         raise broken(msg("its manifest lists no layer of experts"))
     for what, names in (
-        ("layer", [x.index for x in layers]),
+        ("layer", [x.index for x in (*layers, *mtp)]),
         ("tensor", [x.name for x in dense]),
         # Across kinds: copied files keep the names that they came with, and one of these could be that of a data file.
-        ("file", [*(x.file for x in layers), *(x.name for x in files), top.file_name("dense_file")]),
+        ("file", [*(x.file for x in (*layers, *mtp)), *(x.name for x in files), top.file_name("dense_file")]),
     ):
         if len(set(names)) != len(names):
             raise broken(msg("its manifest names a {what} twice", what=what))
@@ -212,6 +221,7 @@ def loads(text: bytes) -> Manifest:
         files=files,
         quality=tuple(_quality(Fields(x, msg("its quality table"))) for x in top.array("quality")),
         lowering=_lowering(body.get("lowering")),
+        mtp=mtp,
     )
 
 
@@ -239,6 +249,11 @@ def _spec(f: Fields) -> ExpertSpec:
 
 def _coding(f: Fields) -> Coding:
     return Coding(f.integer("bits"), f.integer("group"), f.text("form"), f.text("levels"))
+
+
+def _layers(top: Fields, name: str, specs: tuple[ExpertSpec, ...]) -> tuple[StoredLayer, ...]:
+    entries = enumerate(top.array(name, LAYERS))
+    return tuple(_layer(Fields(x, msg("layer entry {i}", i=i)), specs) for i, x in entries)
 
 
 def _layer(f: Fields, specs: tuple[ExpertSpec, ...]) -> StoredLayer:

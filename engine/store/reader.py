@@ -40,11 +40,11 @@ class Store:
         self.path = path
         self.manifest = manifest
         self.io_note = NO_TEXT
-        self._layers = {layer.index: layer for layer in manifest.layers}
+        self._layers = {layer.index: layer for layer in manifest.all_layers}
         self._files: dict[int, DataFile] = {}
         self._dense: DenseWeights | None = None
         try:
-            for layer in manifest.layers:
+            for layer in manifest.all_layers:
                 self._files[layer.index] = self._open(layer, direct)
             self._dense = DenseWeights(path, manifest)
         except BaseException:
@@ -65,7 +65,12 @@ class Store:
     @property
     def layers(self) -> tuple[int, ...]:
         """The MoE layers, by the model's own layer index, ascending."""
-        return tuple(self._layers)
+        return tuple(layer.index for layer in self.manifest.layers)
+
+    @property
+    def mtp(self) -> tuple[int, ...]:
+        """The layers for multi-token prediction that are stored, by their index in the checkpoint."""
+        return tuple(layer.index for layer in self.manifest.mtp)
 
     @property
     def config(self) -> dict[str, Any]:
@@ -86,10 +91,13 @@ class Store:
         """Shape, encoding and layout of an expert."""
         return self.manifest.specs[self._record(layer, expert).spec]
 
-    def expert_bytes(self, tier: int | None = None) -> int:
-        """Bytes of all experts at `tier` (each at its best where it has no such tier); None: everything stored."""
+    def expert_bytes(self, tier: int | None = None, *, mtp: bool = False) -> int:
+        """Bytes of all experts at `tier` (each at its best where it has no such tier); None: everything stored.
+
+        mtp: of those of the layers for multi-token prediction instead.
+        """
         total = 0
-        for layer in self.manifest.layers:
+        for layer in self.manifest.mtp if mtp else self.manifest.layers:
             for record in layer.records:
                 spec = self.manifest.specs[record.spec]
                 layout = spec.layout
@@ -148,7 +156,7 @@ class Store:
 
     def read_through_cache(self) -> None:
         """From now on read records through the system's file cache. None must be under way, nor any file in use."""
-        for layer in self.manifest.layers:
+        for layer in self.manifest.all_layers:
             self._files.pop(layer.index).close()
             self._files[layer.index] = self._open(layer, "off")
         self.io_mode = "buffered"

@@ -52,7 +52,7 @@ def check_small_files(store: Store) -> None:
 
 def _checks(store: Store) -> Iterator[Check]:
     manifest = store.manifest
-    for layer in manifest.layers:
+    for layer in manifest.all_layers:
         plan = plan_records(layer.index, [manifest.specs[r.spec] for r in layer.records])
         yield partial(_header, store.path / layer.file, plan), len(plan.header)
         for expert, record in enumerate(layer.records):

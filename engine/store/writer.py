@@ -39,13 +39,15 @@ SPARE = 4 << 20  # bytes wanted free beyond the data: manifest, journal, directo
 class LayerShape:
     """A MoE layer to be written: the model's own layer index, number of experts, their spec.
 
-    lowered: (expert, bits) of those of which only so many of the coarsest bits are stored.
+    lowered: (expert, bits) of those of which only so many of the coarsest bits are stored. mtp: it is one for
+    multi-token prediction.
     """
 
     index: int
     experts: int
     spec: ExpertSpec
     lowered: tuple[tuple[int, int], ...] = ()
+    mtp: bool = False
 
     @property
     def specs(self) -> list[ExpertSpec]:
@@ -200,12 +202,12 @@ class StoreWriter:
             self.write_small(path.name, data)
             files.append(FileHash(path.name, len(data), hashlib.sha256(data).hexdigest()))
         specs = list(dict.fromkeys(spec for own in self._specs.values() for spec in own))
-        layers = []
+        layers: dict[bool, list[StoredLayer]] = {False: [], True: []}
         for x in self._layers.values():
             plan, own = self._plans[x.index], map(specs.index, self._specs[x.index])
             crcs = (self.done(record_key(x.index, e))[0] for e in range(x.experts))
             records = tuple(Record(spec, at, tuple(c)) for spec, at, c in zip(own, plan.offsets, crcs))
-            layers.append(StoredLayer(x.index, plan.name, records))
+            layers[x.mtp].append(StoredLayer(x.index, plan.name, records))
         dense = tuple(
             DenseTensor(
                 t.name,
@@ -223,12 +225,13 @@ class StoreWriter:
             architecture=d.architecture,
             config=d.config,
             specs=tuple(specs),
-            layers=tuple(layers),
+            layers=tuple(layers[False]),
             dense_file=self._dense_plan.name,
             dense=dense,
             files=tuple(files),
             quality=d.quality,
             lowering=d.lowering,
+            mtp=tuple(layers[True]),
         )
 
     def write_small(self, name: str, data: bytes) -> None:

@@ -3766,8 +3766,8 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
-            <source>Quotes, lists and code that is changed a little come faster: words that followed the same words before are checked together. It pauses where guesses are wrong or checking takes too long, and works where all experts are in memory.</source>
-            <translation>引文、列表和稍作修改的代码会更快：之前跟在同样词语后面的词会一次检查多个。猜错或检查太慢时暂停；仅在所有专家都在内存中时启用。</translation>
+            <source>Quotes, lists and code that is changed a little come faster: words that followed the same words before are checked together. Some models also predict the next words themselves, which needs memory when they are loaded. It pauses where guesses are wrong or checking takes too long, and works where all experts are in memory.</source>
+            <translation>引文、列表和稍作修改的代码会更快：之前跟在同样词语后面的词会一次检查多个。有些模型还能自己预测接下来的词，加载时需要为此占用内存。猜错或检查太慢时暂停；仅在所有专家都在内存中时启用。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -5936,8 +5936,8 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Tokens guessed from earlier text, checked several at once, and those that the answer has.</source>
-            <translation>根据前文猜测并一次检查多个的 token，以及其中被回答采用的。</translation>
+            <source>Tokens guessed ahead, checked several at once, and those that the answer has.</source>
+            <translation>预先猜测、一次检查多个的词元，以及回答中实际采用的词元。</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -10501,6 +10501,11 @@
         </message>
         <message>
             <location filename="../../engine/planning/memory_shares.py"></location>
+            <source>Drafts with the model's own multi-token prediction ({size}).</source>
+            <translation>使用模型自带的多词元预测起草（{size}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/planning/memory_shares.py"></location>
             <source>{name} has no {tier}-bit experts.</source>
             <translation>{name} 没有 {tier} 位专家。</translation>
         </message>
@@ -11486,11 +11491,6 @@
         </message>
         <message>
             <location filename="../../engine/store/manifest.py"></location>
-            <source>layer entry {i}</source>
-            <translation>层条目 {i}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/store/manifest.py"></location>
             <source>dense tensor {i}</source>
             <translation>稠密张量 {i}</translation>
         </message>
@@ -11538,6 +11538,11 @@
             <location filename="../../engine/store/manifest.py"></location>
             <source>{where} is impossible ({cause})</source>
             <translation>{where} 不合理（{cause}）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>layer entry {i}</source>
+            <translation>层条目 {i}</translation>
         </message>
         <message>
             <location filename="../../engine/store/manifest.py"></location>
@@ -12406,8 +12411,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Guess words that stand in the chat already and check several at once. Doesn't change answers.</source>
-            <translation>猜测对话中已出现过的词，并一次检查多个。不会改变回答。</translation>
+            <source>Guess the next words and check several at once. Doesn't change answers.</source>
+            <translation>猜测接下来的词，并一次检查多个。不会改变回答。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>

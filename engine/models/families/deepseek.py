@@ -84,10 +84,7 @@ def _v2_router(c: Config, prefix: str) -> RouterSpec:
 
 
 def deepseek_v3(c: Config) -> DecoderSpec:
-    """DeepSeek-V3, R1 and Kimi K2. The first first_k_dense_replace layers are dense.
-
-    The layers for multi-token prediction are left out.
-    """
+    """DeepSeek-V3, R1 and Kimi K2. The first first_k_dense_replace layers are dense."""
     c.expect("moe_layer_freq", 1)
     first = c.integer("first_k_dense_replace", 3)
     root, head = inside(c)
@@ -263,10 +260,7 @@ def mistral4(c: Config) -> DecoderSpec:
 
 
 def glm4_moe(c: Config) -> DecoderSpec:
-    """GLM-4.5 and 4.6: grouped-query attention that rotates half of each head; the first layers are dense.
-
-    The layer for multi-token prediction is left out.
-    """
+    """GLM-4.5 and 4.6: grouped-query attention that rotates half of each head; the first layers are dense."""
     return _glm4(c, "model")
 
 
@@ -294,8 +288,8 @@ def _glm4(c: Config, root: str) -> DecoderSpec:
 
 
 def glm4_moe_lite(c: Config) -> DecoderSpec:
-    """GLM-4.7-Flash: the attention and routing of DeepSeek-V3 at a small size. Multi-token prediction is left out."""
-    sparse = mlp_types(c, c.integer("first_k_dense_replace", 1))
+    """GLM-4.7-Flash: the attention and routing of DeepSeek-V3 at a small size."""
+    sparse = [*mlp_types(c, c.integer("first_k_dense_replace", 1)), True]  # the last: for multi-token prediction
     return llama(
         c,
         c.number("rms_norm_eps", 1e-5),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from engine.formats.families import mtp_layer
 from engine.models.config import Config, positive, yarn_mscale
 from engine.models.spec import (
     AttentionSpec,
@@ -16,6 +18,7 @@ from engine.models.spec import (
     MlaSpec,
     MlpSpec,
     MoeSpec,
+    MtpSpec,
     NormKind,
     NormSpec,
     RouterSpec,
@@ -163,20 +166,35 @@ def llama(
     mixer, mlp: called with the prefix of each layer's tensors ('model.layers.3') and its index. root: what the layers
     are under. The others are those of `causal_lm` and LayerSpec.
     """
-    layers = []
-    for i in range(c.integer("num_hidden_layers")):
+
+    def layer(i: int) -> LayerSpec:
         prefix = f"{root}.layers.{i}"
-        layers.append(
-            LayerSpec(
-                index=i, mixer=mixer(prefix, i), mlp=mlp(prefix, i), residual_multiplier=residual_multiplier,
-                before_mixer=norm(f"{prefix}.input_layernorm", eps, kind),
-                before_mlp=norm(f"{prefix}.post_attention_layernorm", eps, kind),
-            )
+        return LayerSpec(
+            index=i, mixer=mixer(prefix, i), mlp=mlp(prefix, i), residual_multiplier=residual_multiplier,
+            before_mixer=norm(f"{prefix}.input_layernorm", eps, kind),
+            before_mlp=norm(f"{prefix}.post_attention_layernorm", eps, kind),
         )  # fmt: skip
-    return causal_lm(
-        c, layers, eps, kind, prefix=root, head=head, tied=tied, head_bias=head_bias, embedding=embedding,
-        embedding_multiplier=embedding_multiplier, logit_multiplier=logit_multiplier,
+
+    further = mtp_layer(c.whole)
+    decoder = causal_lm(
+        c, [layer(i) for i in range(c.integer("num_hidden_layers"))], eps, kind, prefix=root, head=head, tied=tied,
+        head_bias=head_bias, embedding=embedding, embedding_multiplier=embedding_multiplier,
+        logit_multiplier=logit_multiplier,
     )  # fmt: skip
+    return decoder if further is None else replace(decoder, mtp=_mtp(layer(further), f"{root}.layers.{further}", eps))
+
+
+def _mtp(layer: LayerSpec, prefix: str, eps: float) -> MtpSpec | None:
+    """Of a layer with experts; None for one without, which no published model has."""
+    if not isinstance(layer.mlp, MoeSpec):
+        return None
+    return MtpSpec(
+        joint=f"{prefix}.eh_proj",
+        embedding_norm=norm(f"{prefix}.enorm", eps),
+        hidden_norm=norm(f"{prefix}.hnorm", eps),
+        layer=layer,
+        norm=norm(f"{prefix}.shared_head.norm", eps),
+    )
 
 
 def causal_lm(

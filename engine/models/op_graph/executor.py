@@ -23,7 +23,7 @@ from engine.native.library import MatrixView
 from engine.native.op_graph import GraphStep
 from engine.translatable import msg
 
-__all__ = ["GraphExecutor", "UnsupportedOp", "build_graph"]
+__all__ = ["GraphExecutor", "UnsupportedOp", "build_graph", "build_mtp_graph"]
 
 
 def build_graph(
@@ -48,6 +48,34 @@ def build_graph(
     if spec.logit_softcap is not None:
         to.add(op_graph.softcap(logits, spec.logit_softcap))
     return GraphExecutor(kernel, experts, to, to.end(), by_id, logits)
+
+
+def build_mtp_graph(
+    layer: Layer,
+    joint: Linear,
+    embedding_norm: Norm,
+    hidden_norm: Norm,
+    norm: Norm,
+    *,
+    head: Linear,
+    kernel: NativeKernel,
+    experts: Stepper,
+) -> tuple[GraphExecutor, Tensor]:
+    """The way of embedded tokens through a layer for multi-token prediction (MtpSpec). Raises UnsupportedOp.
+
+    Also returns where the hidden states [MOST_ROWS, H] that join them have to be put before, and where what the head
+    read is found behind.
+    """
+    hidden = norm.width
+    to = GraphBuilder(hidden)
+    given, both = to.floats("given", hidden), to.floats("both", 2 * hidden)
+    for own, x, out in ((embedding_norm, to.x, both[:, :hidden]), (hidden_norm, given, both[:, hidden:])):
+        to.add(op_graph.norm(x, out, own.width, own.eps, own.scale, own.bias))
+    to.linear(joint, both, "x")
+    _build_layer(to, layer, 0, None)
+    to.end_layers()
+    logits = to.linear(head, to.norm(norm, to.x, "given"), "logits")
+    return GraphExecutor(kernel, experts, to, to.end(), None, logits), given
 
 
 def _build_layer(to: GraphBuilder, layer: Layer, at: int, inputs: Tensor | None) -> None:

@@ -208,13 +208,35 @@ class LayerSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MtpSpec:
+    """What foretells the token after the next (multi-token prediction: DeepSeek-V3, arXiv 2412.19437, section 2.2).
+
+    x = joint(embedding_norm(embedding[t_i+1]) | hidden_norm(h_i)); logits of t_i+2 = head(norm(layer(x))).
+    Embedding and head are the model's own. h_i: what its head reads at position i, behind its last norm.
+    """
+
+    joint: str
+    embedding_norm: NormSpec
+    hidden_norm: NormSpec
+    layer: LayerSpec
+    norm: NormSpec
+
+    @property
+    def moe(self) -> MoeSpec:
+        """Of its layer, which has one."""
+        found = moe_of(self.layer.mlp)
+        assert found is not None
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
 class DecoderSpec:
     """A whole causal language model.
 
     logits = softcap(head(norm(x)) * logit_multiplier), x starting as embedding[id] * embedding_multiplier.
     head: None ties the head to the embedding. head_normed: its columns have length 1 (Ling, the first generation).
     max_positions: the context the model was made for.
-    streams: what the norm reads of several residual streams; every layer has its own then.
+    streams: what the norm reads of several residual streams; every layer has its own then. mtp: None: it has none.
     """
 
     family: str
@@ -232,6 +254,7 @@ class DecoderSpec:
     logit_softcap: float | None = None
     per_layer_inputs: PerLayerInputsSpec | None = None
     streams: StreamsSpec | None = None
+    mtp: MtpSpec | None = None
 
     @property
     def moe_layers(self) -> dict[int, MoeSpec]:

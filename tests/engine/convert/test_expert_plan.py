@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load, save_file
+from safetensors.torch import load, load_file, save_file
 from torch import Tensor
 
 from engine.convert.expert_plan import find_experts
@@ -20,6 +20,7 @@ from engine.formats.families import FAMILIES
 from engine.models import families
 from tests.engine.models.compat.checkpoint import random_model
 from tests.engine.models.compat.tiny import tiny_config
+from tests.engine.models.mtp_checkpoint import write_checkpoint
 
 INSIDE = {"qwen3_5_moe_text", "gemma4_text", "llama4_text"}  # inside qwen3_5_moe, gemma4 and llama4
 UNKNOWN = {"bailing_moe", "bailing_moe_v2", "kimi_k2"}  # to transformers: their own tests read them through a plan
@@ -212,3 +213,27 @@ def test_experts_of_an_integer_type_are_refused(saved: Any, tmp_path: Path) -> N
         ExpertMatrices(checkpoint, pieces)["up"]
     assert caught.value.kind is Kind.UNSUPPORTED_MODEL
     assert "I32" in caught.value.sentence
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [None, "enorm.weight", "self_attn.q_proj.weight", "mlp.experts.5.up_proj.weight"],
+    ids=["whole", "joins nothing", "no queries", "an expert is not whole"],
+)
+def test_a_layer_for_multi_token_prediction_is_taken_where_it_is_whole(lost: str | None, tmp_path: Path) -> None:
+    write_checkpoint("glm4_moe", tmp_path)
+    tensors = load_file(tmp_path / "model.safetensors")
+    own = {name for name in tensors if name.startswith("model.layers.3.")}
+    if lost is not None:
+        del tensors[f"model.layers.3.{lost}"]
+        save_file(tensors, tmp_path / "model.safetensors")
+    plan = find_experts(Checkpoint.open(tmp_path))
+    assert set(plan.layers) == {1, 2}
+    if lost is not None:
+        assert not plan.mtp
+        assert set(plan.unused) == own - {f"model.layers.3.{lost}"}
+        assert not any(name.startswith("model.layers.3.") for name in plan.dense)
+        return
+    assert {layer: len(experts) for layer, experts in plan.mtp.items()} == {3: 8}
+    assert set(plan.unused) == {f"model.layers.3.{name}.weight" for name in ("embed_tokens", "shared_head.head")}
+    assert {"model.layers.3.eh_proj.weight", "model.layers.3.mlp.gate.e_score_correction_bias"} <= set(plan.dense)

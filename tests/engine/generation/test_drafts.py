@@ -1,11 +1,11 @@
-"""Prompt lookup: what it guesses, and when it leaves it."""
+"""Drafts: what is guessed from earlier text or foretold by the model, and when it is left."""
 
 from __future__ import annotations
 
 import itertools
 import random
 
-from engine.generation.drafts import MOST_REST, REST, DraftEvidence, DraftHistory, PromptLookup
+from engine.generation.drafts import MOST_REST, REST, AnswerDrafts, DraftEvidence, DraftHistory, PromptLookup
 
 
 def history(*, single: float = 1.0, four: float = 1.2, eight: float = 1.5, sixteen: float = 2.0) -> DraftHistory:
@@ -120,7 +120,7 @@ def test_what_one_answer_taught_the_next_one_knows() -> None:
     assert len(PromptLookup([*text, *text[:20]], known, 16).draft(15)) == 15
     for record in known.records.values():
         record.rest = MOST_REST
-    PromptLookup(text, known, 16)  # of which nothing is known yet, so that it is tried soon
+    AnswerDrafts(text, known, 16)  # of which nothing is known yet, so that it is tried soon
     assert {record.rest for record in known.records.values()} == {REST}
 
 
@@ -147,3 +147,82 @@ def test_unknown_passes_are_tried_once_a_single_one_was_seen() -> None:
     assert PromptLookup([7] * 9, nothing, 16).draft(15) == []
     nothing.costs.took(1, 0.01)
     assert PromptLookup([7] * 9, nothing, 16).draft(15) != []
+
+
+# ---- what the model foretells ---------------------------------------------------------------------------------------
+
+PASSES = {1: 1.0, 2: 1.2, 3: 1.4, 4: 1.5, 8: 2.5, 16: 4.0}
+
+
+class Foreteller:
+    """The first `right` tokens that it foretells are right; each takes so many seconds. asked: for how many it was."""
+
+    def __init__(self, right: int, seconds: float = 0.05) -> None:
+        self.right, self.seconds = right, seconds
+        self.asked: list[int] = []
+
+    def __call__(self, count: int) -> tuple[list[int], float]:
+        self.asked.append(count)
+        return [7] * count, count * self.seconds
+
+
+def sped_up(foreteller: Foreteller, tokens: int = 2000, passes: dict[int, float] = PASSES) -> float:
+    """How many times as fast an answer comes whose text says nothing of it."""
+    known, taken, at = DraftHistory(), 0.0, 0
+    drafts = AnswerDrafts([], known, 16)
+    while at < tokens:
+        found = drafts.draft(16, foreteller)
+        seconds = passes[1 + len(found)]
+        known.costs.took(1 + len(found), seconds)
+        taken += seconds + len(found) * foreteller.seconds
+        right = min(len(found), foreteller.right)
+        for _ in range(right + 1):
+            drafts.add(at)
+            at += 1
+        if found:
+            drafts.checked(len(found), right)
+    return at * passes[1] / taken
+
+
+def test_what_is_foretold_well_makes_it_faster() -> None:
+    sure, first = Foreteller(3), Foreteller(1)
+    assert sped_up(sure) > 2.2
+    assert set(sure.asked[20:]) == {3}
+    assert sped_up(first) > 1.5
+    assert first.asked.count(1) > 0.9 * len(first.asked)
+
+
+def test_what_is_foretold_badly_rests() -> None:
+    wrong = Foreteller(0)
+    assert sped_up(wrong) > 0.99
+    assert 1 < len(wrong.asked) < 50  # so often in 2000 tokens it was wrong in vain
+
+
+def test_the_time_of_foretelling_counts() -> None:
+    slow = Foreteller(3, seconds=2.0)
+    assert sped_up(slow) > 0.98
+    assert len(slow.asked) < 20
+    known = history()
+    assert AnswerDrafts([], known, 16).draft(16, lambda count: ([7] * count, 0.0))
+    assert not known.foretelling.seconds
+
+
+def test_the_better_of_text_and_model_is_checked() -> None:
+    known = history(four=1.2, eight=1.5, sixteen=2.0)
+    repeats = [7, 8] * 20
+    for record in known.records.values():
+        record.checked(40, 40)
+    model = Foreteller(3)
+    text = AnswerDrafts(repeats, known, 16)
+    assert len(text.draft(15, model)) == 15
+    text.checked(15, 15)
+    assert not model.asked
+    known.records[DraftEvidence.MANY].checked(15, 0)
+    for _ in range(20):
+        known.records[DraftEvidence.MANY].checked(15, 0)
+    text = AnswerDrafts(repeats, known, 16)
+    assert text.draft(15, model) == [7] * 3
+    text.checked(3, 2)
+    assert (text.drafted, text.accepted) == (3, 2)
+    assert AnswerDrafts(repeats, known, 16).draft(0, model) == []
+    assert AnswerDrafts([1], known, 16).draft(15, None) == []

@@ -26,6 +26,7 @@ SCHEMA = {"type": "array", "items": {"enum": ["one", "two"]}, "minItems": 12, "m
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drafts whatever a pass takes, so that chance decides nothing: each is tried, the wrong ones too."""
     monkeypatch.setattr(DraftCosts, "of", lambda costs, tokens: 1.0)
+    monkeypatch.setattr(DraftCosts, "single", 1.0)
     monkeypatch.setattr(drafts, "BEHIND", 1)
 
 

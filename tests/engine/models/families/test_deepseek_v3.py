@@ -1,4 +1,4 @@
-"""DeepSeek-V3 against transformers; its layers for multi-token prediction are not touched."""
+"""DeepSeek-V3 against transformers; tests/engine/models/test_mtp.py has its layer for multi-token prediction."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ def test_prediction_layers_are_no_layers() -> None:
     spec = read_spec(raw("deepseek_v3", num_nextn_predict_layers=1))
     assert [layer.index for layer in spec.layers] == [0, 1, 2]
     assert sorted(spec.moe_layers) == [1, 2]
+    assert spec.mtp is not None
+    assert spec.mtp.layer.index == 3
+    assert read_spec(raw("deepseek_v3", num_nextn_predict_layers=0)).mtp is None
 
 
 def test_yarn_as_the_hub_spells_it_means_the_same() -> None:
