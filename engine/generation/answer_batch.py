@@ -17,8 +17,8 @@ from engine.generation.drafts import AnswerDrafts, DraftCosts, DraftHistory
 from engine.translatable import msg
 
 SHARE_LEFT = 8  # an answer begins beside others, or goes on, where one in so many tokens of the context is left for all
-# What a model foretells behind a token that was chosen for the end of a sequence: see drafts.Foretell.
-Foretelling = Callable[[Any, int, int], tuple[list[int], float]]
+# What a model proposes behind a token that was chosen for the end of a sequence: see drafts.Propose.
+Proposing = Callable[[Any, int, int], tuple[list[int], float]]
 Interruptible = Callable[[Callable[[], bool]], AbstractContextManager[None]]
 
 
@@ -104,14 +104,14 @@ class AnswerBatch:
         passed: Callable[[Sequence[BatchedAnswer], int], None] = lambda answers, tokens: None,
         interruptible: Interruptible = lambda cancelled: nullcontext(),
         drafting: Callable[[], bool] = lambda: False,
-        foretell: Foretelling | None = None,
+        propose: Proposing | None = None,
     ) -> None:
         """passed: told behind every pass whose it was, and how many tokens of answers it gave; 0: it read prompts.
         interruptible: entered for a chunk of a prompt, which is to end where what it is given says so. drafting:
-        whether an answer that is alone may be drafted (AnswerDrafts). foretell: None where the model does not.
+        whether an answer that is alone may be drafted (AnswerDrafts). propose: None where the model does not.
         """
         self._context, self._passed, self._interruptible = context, passed, interruptible
-        self._drafting, self._foretell, self._drafted = drafting, foretell, DraftHistory()
+        self._drafting, self._propose, self._drafted = drafting, propose, DraftHistory()
         self.pass_costs = DraftCosts()  # by answers that are fed a token in one pass
         self.running: list[BatchedAnswer] = []
         self._rest_until = 0.0  # no further chunk of a prompt that was begun is read before that
@@ -223,9 +223,9 @@ class AnswerBatch:
         if one.drafts is None:
             one.drafts = AnswerDrafts(one.ids, self._drafted, context.most_rows)
         room = min(context.limit - len(sequence.tokens), one.writer.left) - 1
-        foretell = self._foretell and partial(self._foretell, sequence.state, one.answer.token_ids[-1])
+        propose = self._propose and partial(self._propose, sequence.state, one.answer.token_ids[-1])
         try:
-            drafts = one.drafts.draft(room, foretell)
+            drafts = one.drafts.draft(room, propose)
         except Exception as error:
             one.end(error)
             return []

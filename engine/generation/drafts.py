@@ -1,7 +1,7 @@
 """Drafts: what may come next is guessed, and checked several tokens at a time.
 
 Quotes, names, code that is changed a little: much of an answer stands in its chat already, and what followed the last
-words where they stood before may follow once more. Some models foretell a few tokens besides. A pass over a few tokens
+words where they stood before may follow once more. Some models propose a few tokens besides. A pass over a few tokens
 takes less than as many passes, since weights are read once, so tokens that are guessed right cost less; those that are
 guessed wrong are taken back, and behind them the text may go on as it did but for that word. (Speculative decoding,
 Leviathan et al. 2023, with the text itself as the draft model, as in prompt lookup decoding, Saxena 2023, or with
@@ -17,7 +17,7 @@ from enum import Enum
 BEHIND = 3  # tokens that have to stand there before: fewer are found everywhere, and go on in many ways
 MANY = 8  # tokens that stand there before, of which it is likely that more follow
 SIZES = (3, 7, 15)  # tokens of a draft: with the one before them 4, 8 and 16, as many as a pass may take
-FORETOLD = 3  # tokens that a model foretells at most: each is made of the one before it
+PROPOSED = 3  # tokens that a model proposes at most: each is made of the one before it
 GAINS = 1.05  # by which a draft has to be faster than no draft, to be tried
 LEARN = 0.2  # weight of the last pass in how long one takes
 KEPT = 0.9  # of what was seen of drafts, with each that is checked
@@ -55,8 +55,8 @@ class DraftCosts:
                 self.seconds[tokens] *= CHEAPER
 
 
-class ForetellingCosts(DraftCosts):
-    """How long it takes to foretell tokens. seconds: by their number."""
+class ProposalCosts(DraftCosts):
+    """How long it takes to propose tokens. seconds: by their number."""
 
     def of(self, tokens: int) -> float:
         """What it is expected to take; 0 until it was seen of any number."""
@@ -115,14 +115,14 @@ class DraftRecord:
 class DraftHistory:
     """What the answers of an open model taught about drafts.
 
-    foretelling, foretold: of what the model foretells, how long that takes, and how the first of those tokens did, the
+    proposing, proposed: of what the model proposes, how long that takes, and how the first of those tokens did, the
     second and so on. All of them rest with the first.
     """
 
     costs: DraftCosts = field(default_factory=DraftCosts)
-    foretelling: DraftCosts = field(default_factory=ForetellingCosts)
-    foretold: tuple[DraftRecord, ...] = field(
-        default_factory=lambda: tuple(DraftRecord((0.8, 1.0)) for _ in range(FORETOLD))
+    proposing: DraftCosts = field(default_factory=ProposalCosts)
+    proposed: tuple[DraftRecord, ...] = field(
+        default_factory=lambda: tuple(DraftRecord((0.8, 1.0)) for _ in range(PROPOSED))
     )
     records: dict[DraftEvidence, DraftRecord] = field(
         default_factory=lambda: {
@@ -134,13 +134,13 @@ class DraftHistory:
 
     def new_answer(self) -> None:
         """It may be of another kind than those before: what rests is tried again soon."""
-        for record in (*self.records.values(), self.foretold[0]):
+        for record in (*self.records.values(), self.proposed[0]):
             record.rest = min(record.rest, REST)
 
     def hope(self) -> None:
         """What was slow may be faster by now."""
         self.costs.hope()
-        self.foretelling.hope(1)
+        self.proposing.hope(1)
 
 
 class PromptLookup:
@@ -220,8 +220,8 @@ class PromptLookup:
         return tokens * self._costs.single / self._costs.of(size + 1)
 
 
-# Of so many tokens: which they are, and how long it takes to foretell them; 0 where it took longer than it will again.
-Foretell = Callable[[int], tuple[list[int], float]]
+# Of so many tokens: which they are, and how long it takes to propose them; 0 where it took longer than it will again.
+Propose = Callable[[int], tuple[list[int], float]]
 
 
 class AnswerDrafts:
@@ -232,47 +232,47 @@ class AnswerDrafts:
         self.drafted = self.accepted = 0
         history.new_answer()
         self._lookup, self._history, self._most = PromptLookup(ids, history, most), history, most
-        self._foretold = False  # the last draft
+        self._proposed = False  # the last draft
 
     def add(self, token: int) -> None:
         """The next token of the chat."""
         self._lookup.add(token)
 
-    def draft(self, room: int, foretell: Foretell | None = None) -> list[int]:
-        """What may come next; [] where nothing is known, or guessing would not pay. room: most tokens. foretell: of the
+    def draft(self, room: int, propose: Propose | None = None) -> list[int]:
+        """What may come next; [] where nothing is known, or guessing would not pay. room: most tokens. propose: of the
         model; None: it does not. Raises what that raises.
         """
-        gain, size = (0.0, 0) if foretell is None else self._best(min(room, self._most - 1))
+        gain, size = (0.0, 0) if propose is None else self._best(min(room, self._most - 1))
         found = self._lookup.draft(room, gain)
-        self._foretold = not found and bool(size)
-        if foretell is None or not self._foretold:
+        self._proposed = not found and bool(size)
+        if propose is None or not self._proposed:
             return found
-        found, seconds = foretell(size)
+        found, seconds = propose(size)
         if seconds:
-            self._history.foretelling.took(size, seconds)
+            self._history.proposing.took(size, seconds)
         return found
 
     def checked(self, drafted: int, accepted: int) -> None:
         """See PromptLookup.checked."""
         self.drafted += drafted
         self.accepted += accepted
-        if not self._foretold:
+        if not self._proposed:
             self._lookup.checked(drafted, accepted)
             return
-        for at, record in enumerate(self._history.foretold[: min(drafted, accepted + 1)]):
+        for at, record in enumerate(self._history.proposed[: min(drafted, accepted + 1)]):
             record.checked(1, int(at < accepted))
 
     def _best(self, room: int) -> tuple[float, int]:
-        """How many times as fast tokens come with what the model foretells, and of how many; zeros: it does not pay."""
-        known, first = self._history, self._history.foretold[0]
+        """How many times as fast tokens come with what the model proposes, and of how many; zeros: it does not pay."""
+        known, first = self._history, self._history.proposed[0]
         if room < 1 or not known.costs.single or first.rests(known.hope):
             return 0.0, 0
         tokens = likely = 1.0  # of a pass: the one that comes in any case, and those that are right
         best = 0.0, 0
-        for size, record in enumerate(known.foretold[:room], 1):
+        for size, record in enumerate(known.proposed[:room], 1):
             likely *= record.share
             tokens += likely
-            taken = known.costs.of(size + 1) + known.foretelling.of(size)
+            taken = known.costs.of(size + 1) + known.proposing.of(size)
             best = max(best, (tokens * known.costs.single / taken, size))
         if best[0] < GAINS:
             first.give_up()

@@ -1,4 +1,4 @@
-"""Multi-token prediction: what a model foretells of the token behind the next, to draft with.
+"""Multi-token prediction: what a model proposes of the token behind the next, to draft with.
 
 Some models were trained with one more layer for that (DeepSeek-V3, arXiv 2412.19437, section 2.2): see MtpSpec.
 Given its own output and guess again, it goes on. Whoever checks what it guesses has the answer that it had without.
@@ -36,7 +36,7 @@ OFTEN = 4  # positions that it lags behind where one draft follows another: one,
 
 
 class MtpDrafter:
-    """Foretells what comes next in the sequence that a decoder read last. Used on the model's thread.
+    """Proposes what comes next in the sequence that a decoder read last. Used on the model's thread.
 
     Position p of that sequence has a row here, made of what the model's head reads at p (`_hidden`) and of token p + 1.
     Rows count from `_start` on, where what is kept began: rotation looks at distances alone.
@@ -139,7 +139,7 @@ class MtpDrafter:
     # ---- what comes next --------------------------------------------------------------------------------------
 
     @torch.inference_mode()
-    def foretell(self, state: SequenceState, token: int, count: int) -> tuple[list[int], float]:
+    def propose(self, state: SequenceState, token: int, count: int) -> tuple[list[int], float]:
         """The `count` tokens that are likely behind `token`, which was chosen for the end of this sequence and not fed.
 
         And the seconds that it took, as it will again; 0 where it had to read experts, or much of the sequence, first.

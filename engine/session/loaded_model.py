@@ -20,7 +20,7 @@ from engine.experts.predictors import RoutingShape
 from engine.experts.runtime import PassListener, RouteListener, open_runtime
 from engine.experts.telemetry import ProfilerHook
 from engine.formats.families import text_config, vision_prefixes
-from engine.generation.answer_batch import Foretelling
+from engine.generation.answer_batch import Proposing
 from engine.generation.chat import ChatFormat
 from engine.generation.context import Context, Model, State, Want
 from engine.hardware.machine import Machine
@@ -210,9 +210,9 @@ class LoadedModel:
         return wanted and self.all_in_memory and runtime.card is None and runtime.route_listener is None
 
     @property
-    def foretell(self) -> Foretelling | None:
-        """What the model foretells of an answer; None: nothing."""
-        return None if self.mtp is None else self.mtp.foretell
+    def propose(self) -> Proposing | None:
+        """What the model proposes of an answer; None: nothing."""
+        return None if self.mtp is None else self.mtp.propose
 
     @property
     def mtp_bytes(self) -> int:

@@ -44,9 +44,7 @@ class SessionAnswers:
     def __init__(self, model: LoadedModel, watcher: Watcher, warm: WarmStart) -> None:
         """warm: told when somebody asks, and behind every pass that fed tokens of answers."""
         self._model, self._watcher, self._warm = model, watcher, warm
-        self._batch = AnswerBatch(
-            model.context, self._passed, model.interruptible, lambda: model.drafts, model.foretell
-        )
+        self._batch = AnswerBatch(model.context, self._passed, model.interruptible, lambda: model.drafts, model.propose)
         self._made: dict[BatchedAnswer, SessionAnswer] = {}
         self._charged = ExpertUse.counted(model.runtime.telemetry)
 

@@ -209,7 +209,7 @@ class LayerSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class MtpSpec:
-    """What foretells the token after the next (multi-token prediction: DeepSeek-V3, arXiv 2412.19437, section 2.2).
+    """What proposes the token after the next (multi-token prediction: DeepSeek-V3, arXiv 2412.19437, section 2.2).
 
     x = joint(embedding_norm(embedding[t_i+1]) | hidden_norm(h_i)); logits of t_i+2 = head(norm(layer(x))).
     Embedding and head are the model's own. h_i: what its head reads at position i, behind its last norm.

@@ -1,4 +1,4 @@
-"""Drafts: what is guessed from earlier text or foretold by the model, and when it is left."""
+"""Drafts: what is guessed from earlier text or proposed by the model, and when it is left."""
 
 from __future__ import annotations
 
@@ -149,13 +149,13 @@ def test_unknown_passes_are_tried_once_a_single_one_was_seen() -> None:
     assert PromptLookup([7] * 9, nothing, 16).draft(15) != []
 
 
-# ---- what the model foretells ---------------------------------------------------------------------------------------
+# ---- what the model proposes ---------------------------------------------------------------------------------------
 
 PASSES = {1: 1.0, 2: 1.2, 3: 1.4, 4: 1.5, 8: 2.5, 16: 4.0}
 
 
-class Foreteller:
-    """The first `right` tokens that it foretells are right; each takes so many seconds. asked: for how many it was."""
+class Proposer:
+    """The first `right` tokens that it proposes are right; each takes so many seconds. asked: for how many it was."""
 
     def __init__(self, right: int, seconds: float = 0.05) -> None:
         self.right, self.seconds = right, seconds
@@ -166,16 +166,16 @@ class Foreteller:
         return [7] * count, count * self.seconds
 
 
-def sped_up(foreteller: Foreteller, tokens: int = 2000, passes: dict[int, float] = PASSES) -> float:
+def sped_up(proposer: Proposer, tokens: int = 2000, passes: dict[int, float] = PASSES) -> float:
     """How many times as fast an answer comes whose text says nothing of it."""
     known, taken, at = DraftHistory(), 0.0, 0
     drafts = AnswerDrafts([], known, 16)
     while at < tokens:
-        found = drafts.draft(16, foreteller)
+        found = drafts.draft(16, proposer)
         seconds = passes[1 + len(found)]
         known.costs.took(1 + len(found), seconds)
-        taken += seconds + len(found) * foreteller.seconds
-        right = min(len(found), foreteller.right)
+        taken += seconds + len(found) * proposer.seconds
+        right = min(len(found), proposer.right)
         for _ in range(right + 1):
             drafts.add(at)
             at += 1
@@ -184,27 +184,27 @@ def sped_up(foreteller: Foreteller, tokens: int = 2000, passes: dict[int, float]
     return at * passes[1] / taken
 
 
-def test_what_is_foretold_well_makes_it_faster() -> None:
-    sure, first = Foreteller(3), Foreteller(1)
+def test_what_is_proposed_well_makes_it_faster() -> None:
+    sure, first = Proposer(3), Proposer(1)
     assert sped_up(sure) > 2.2
     assert set(sure.asked[20:]) == {3}
     assert sped_up(first) > 1.5
     assert first.asked.count(1) > 0.9 * len(first.asked)
 
 
-def test_what_is_foretold_badly_rests() -> None:
-    wrong = Foreteller(0)
+def test_what_is_proposed_badly_rests() -> None:
+    wrong = Proposer(0)
     assert sped_up(wrong) > 0.99
     assert 1 < len(wrong.asked) < 50  # so often in 2000 tokens it was wrong in vain
 
 
-def test_the_time_of_foretelling_counts() -> None:
-    slow = Foreteller(3, seconds=2.0)
+def test_the_time_of_proposing_counts() -> None:
+    slow = Proposer(3, seconds=2.0)
     assert sped_up(slow) > 0.98
     assert len(slow.asked) < 20
     known = history()
     assert AnswerDrafts([], known, 16).draft(16, lambda count: ([7] * count, 0.0))
-    assert not known.foretelling.seconds
+    assert not known.proposing.seconds
 
 
 def test_the_better_of_text_and_model_is_checked() -> None:
@@ -212,7 +212,7 @@ def test_the_better_of_text_and_model_is_checked() -> None:
     repeats = [7, 8] * 20
     for record in known.records.values():
         record.checked(40, 40)
-    model = Foreteller(3)
+    model = Proposer(3)
     text = AnswerDrafts(repeats, known, 16)
     assert len(text.draft(15, model)) == 15
     text.checked(15, 15)

@@ -31,22 +31,22 @@ LAYERS = 3
 
 
 @dataclass
-class Foreteller:
-    """What transformers' modules foretell. model: of the LAYERS first layers. layer: the one behind them."""
+class Proposer:
+    """What transformers' modules propose. model: of the LAYERS first layers. layer: the one behind them."""
 
     model: Any
     layer: Any
     joining: dict[str, Tensor]
 
     def logits(self, ids: Sequence[int]) -> Tensor:
-        """[T - 1, V]: row p foretells token p + 2 from tokens up to p + 1."""
+        """[T - 1, V]: row p proposes token p + 2 from tokens up to p + 1."""
         model, tokens = self.model.model, torch.tensor([list(ids)])
         with torch.no_grad():
             hidden = model(input_ids=tokens, use_cache=False).last_hidden_state[:, :-1]
             return self._head(self._through(self._joined(model.embed_tokens(tokens[:, 1:]), hidden)))[0]
 
     def further(self, ids: Sequence[int], count: int) -> list[int]:
-        """`count` tokens that it foretells behind `ids`, each from its own output and guess before."""
+        """`count` tokens that it proposes behind `ids`, each from its own output and guess before."""
         model, tokens = self.model.model, torch.tensor([list(ids)])
         found: list[int] = []
         with torch.no_grad():
@@ -84,7 +84,7 @@ def _rms(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight
 
 
-def write_checkpoint(family: str, folder: Path, **changes: Any) -> Foreteller:
+def write_checkpoint(family: str, folder: Path, **changes: Any) -> Proposer:
     """Of one layer more than its config says. Beside it copies of embedding and head, as published ones have them."""
     from transformers import AutoConfig
 
@@ -109,10 +109,10 @@ def write_checkpoint(family: str, folder: Path, **changes: Any) -> Foreteller:
     give_words(folder, settings["vocab_size"])
     last, model.model.layers = model.model.layers[LAYERS], model.model.layers[:LAYERS]
     model.config.num_hidden_layers = LAYERS
-    return Foreteller(model, last, joining)
+    return Proposer(model, last, joining)
 
 
-def mtp_store(family: str, folder: Path, top: int = 32, **changes: Any) -> tuple[Path, Foreteller]:
+def mtp_store(family: str, folder: Path, top: int = 32, **changes: Any) -> tuple[Path, Proposer]:
     """The checkpoint imported at `top` bits (32: as it is), and its oracle."""
     oracle = write_checkpoint(family, folder / "checkpoint", **changes)
     import_checkpoint(folder / "checkpoint", folder / "store", top=top)

@@ -20,7 +20,7 @@ from engine.models.mtp import MtpDrafter, open_drafter
 from engine.models.op_graph.executor import GraphExecutor
 from engine.native.op_graph import MOST_ROWS
 from engine.store.reader import Store
-from tests.engine.models.mtp_checkpoint import FAMILIES, Foreteller, mtp_store
+from tests.engine.models.mtp_checkpoint import FAMILIES, Proposer, mtp_store
 
 IDS = random.Random(3).choices(range(3, 97), k=60)
 
@@ -42,17 +42,17 @@ def opened(store: Path) -> Iterator[tuple[Decoder, MtpDrafter]]:
             runtime.close()
 
 
-def foretold(drafter: MtpDrafter, state: Any, token: int, count: int = 1) -> list[int]:
-    return drafter.foretell(state, token, count)[0]
+def proposed(drafter: MtpDrafter, state: Any, token: int, count: int = 1) -> list[int]:
+    return drafter.propose(state, token, count)[0]
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
-def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Foreteller]:
+def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Proposer]:
     return mtp_store(request.param, tmp_path_factory.mktemp(request.param))
 
 
 def test_its_logits_are_those_of_transformers_layers(
-    imported: tuple[Path, Foreteller], monkeypatch: pytest.MonkeyPatch
+    imported: tuple[Path, Proposer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, oracle = imported
     wanted = oracle.logits(IDS[:40])
@@ -70,7 +70,7 @@ def test_its_logits_are_those_of_transformers_layers(
         state = decoder.new_state()
         decoder.forward(IDS[:30], state)  # more than few: by torch
         for at in range(30, 39):
-            (guess,) = foretold(drafter, state, IDS[at])
+            (guess,) = proposed(drafter, state, IDS[at])
             assert guess == int(found[-1].argmax())
             decoder.forward(IDS[at : at + 1], state)
     differences = (torch.cat(found) - wanted[29:38]).abs()
@@ -78,43 +78,41 @@ def test_its_logits_are_those_of_transformers_layers(
     assert differences.max() < 1e-5
 
 
-def test_it_goes_on_with_its_own_output(imported: tuple[Path, Foreteller]) -> None:
+def test_it_goes_on_with_its_own_output(imported: tuple[Path, Proposer]) -> None:
     store, oracle = imported
     with opened(store) as (decoder, drafter):
         state = decoder.new_state()
         decoder.forward(IDS[:20], state)
-        assert foretold(drafter, state, IDS[20], 3) == oracle.further(IDS[:21], 3)
-        assert foretold(drafter, state, IDS[20], 2) == oracle.further(IDS[:21], 2)
+        assert proposed(drafter, state, IDS[20], 3) == oracle.further(IDS[:21], 3)
+        assert proposed(drafter, state, IDS[20], 2) == oracle.further(IDS[:21], 2)
         decoder.forward(IDS[20:23], state)
-        assert foretold(drafter, state, IDS[23], 3) == oracle.further(IDS[:24], 3)
+        assert proposed(drafter, state, IDS[23], 3) == oracle.further(IDS[:24], 3)
 
 
-def test_what_is_taken_back_is_forgotten(imported: tuple[Path, Foreteller]) -> None:
+def test_what_is_taken_back_is_forgotten(imported: tuple[Path, Proposer]) -> None:
     store, oracle = imported
     with opened(store) as (decoder, drafter):
         state = decoder.new_state()
         decoder.forward(IDS[:24], state)
-        foretold(drafter, state, 5, 2)
+        proposed(drafter, state, 5, 2)
         decoder.forward([5, 6, 7], state)  # a draft of which the first alone was right
         state.rollback(25)
-        assert foretold(drafter, state, 9) == oracle.further([*IDS[:24], 5, 9], 1)
+        assert proposed(drafter, state, 9) == oracle.further([*IDS[:24], 5, 9], 1)
         decoder.forward([9], state)
         state.rollback(12)  # another chat
         decoder.forward(IDS[30:45], state)
-        assert foretold(drafter, state, 8) == oracle.further([*IDS[:12], *IDS[30:45], 8], 1)
+        assert proposed(drafter, state, 8) == oracle.further([*IDS[:12], *IDS[30:45], 8], 1)
         other = decoder.new_state()
         decoder.forward(IDS[5:25], other)
-        assert foretold(drafter, state, 8) == []
-        assert foretold(drafter, other, 4) == oracle.further([*IDS[5:25], 4], 1)
+        assert proposed(drafter, state, 8) == []
+        assert proposed(drafter, other, 4) == oracle.further([*IDS[5:25], 4], 1)
         decoder.forward_sequences([4, 8], [other, state])  # together they are not followed
-        assert foretold(drafter, other, 6) == []
+        assert proposed(drafter, other, 6) == []
         decoder.forward([6, 7], other)
-        assert len(foretold(drafter, other, 5)) == 1
+        assert len(proposed(drafter, other, 5)) == 1
 
 
-def test_of_a_long_sequence_it_reads_the_end(
-    imported: tuple[Path, Foreteller], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_long_sequence_it_reads_the_end(imported: tuple[Path, Proposer], monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows count from where it begins, so that what it sees is what the oracle sees of that part."""
     store, _ = imported
     monkeypatch.setattr(mtp, "KEPT", 24)
@@ -124,7 +122,7 @@ def test_of_a_long_sequence_it_reads_the_end(
         decoder.forward([*IDS, *IDS], state)
         rows: list[int] = []
         for token in IDS:
-            assert foretold(drafter, state, token)
+            assert proposed(drafter, state, token)
             rows.append(drafter.rows)
             decoder.forward([token], state)
         assert max(rows) <= 40
@@ -132,16 +130,16 @@ def test_of_a_long_sequence_it_reads_the_end(
         assert rows[:18] == [*range(24, 41), 24]
 
 
-def test_how_long_it_takes_counts_only_what_it_does_every_time(imported: tuple[Path, Foreteller]) -> None:
+def test_how_long_it_takes_counts_only_what_it_does_every_time(imported: tuple[Path, Proposer]) -> None:
     store, _ = imported
     with opened(store) as (decoder, drafter):
         state = decoder.new_state()
         decoder.forward(IDS[: MOST_ROWS + 4], state)
-        assert drafter.foretell(state, 5, 1)[1] == 0.0  # reads all of it, and experts from the disk
+        assert drafter.propose(state, 5, 1)[1] == 0.0  # reads all of it, and experts from the disk
         assert drafter.nbytes
         for token in 2 * IDS:  # until all experts are there
             decoder.forward([token], state)
-            drafter.foretell(state, token, 1)
+            drafter.propose(state, token, 1)
         decoder.forward([5], state)
-        assert drafter.foretell(state, 6, 1)[1] > 0
-        assert drafter.foretell(decoder.new_state(), 6, 1) == ([], 0.0)
+        assert drafter.propose(state, 6, 1)[1] > 0
+        assert drafter.propose(decoder.new_state(), 6, 1) == ([], 0.0)

@@ -363,23 +363,23 @@ def test_the_least_that_a_model_needs_has_room_for_an_image() -> None:
 def test_multi_token_prediction_has_memory_where_everything_else_has_it() -> None:
     model = thirty_b()
     per = model.expert_bytes[8] // 48
-    foretells = dataclasses.replace(
+    proposes = dataclasses.replace(
         model,
         mtp_bytes=dict.fromkeys(model.dense_bytes, 80_000_000),
         mtp_expert_bytes={8: per, 4: per // 2, 2: per // 3},
     )
-    roomy = make_plan(laptop(64), foretells, with_settings(memory_gb=44.0))
+    roomy = make_plan(laptop(64), proposes, with_settings(memory_gb=44.0))
     assert per < roomy.mtp < 1.05 * per + 80_000_000
-    assert total(roomy, foretells) + roomy.mtp <= 44 * GB
+    assert total(roomy, proposes) + roomy.mtp <= 44 * GB
     assert any("multi-token prediction" in str(s) for s in roomy.sentences)
     for changes in ({"speculation": "off"}, {"memory_gb": 32.0}, {"cache_fraction": 0.5}):
         settings = with_settings(**{"memory_gb": 44.0, **changes})
-        plan = make_plan(laptop(64), foretells, settings)
+        plan = make_plan(laptop(64), proposes, settings)
         assert plan.mtp == 0
         assert plan == make_plan(laptop(64), model, settings)
-    least = make_plan(laptop(64), foretells, with_settings(memory_gb=44.0)).least
+    least = make_plan(laptop(64), proposes, with_settings(memory_gb=44.0)).least
     assert least == make_plan(laptop(64), model, with_settings(memory_gb=44.0)).least
     opened = Opened(roomy.dense, roomy.context, 5000, 5000 * roomy.row_bytes, mtp=roomy.mtp)
-    lower = make_plan(laptop(64), foretells, with_settings(memory_gb=30.0), opened=opened)
+    lower = make_plan(laptop(64), proposes, with_settings(memory_gb=30.0), opened=opened)
     assert lower.mtp == roomy.mtp
-    assert total(lower, foretells) + lower.mtp <= 30 * GB
+    assert total(lower, proposes) + lower.mtp <= 30 * GB

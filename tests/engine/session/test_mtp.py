@@ -39,7 +39,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Passes all take as long, and text gives nothing, so that all that is foretold is drafted."""
+    """Passes all take as long, and text gives nothing, so that all that is proposed is drafted."""
     monkeypatch.setattr(DraftCosts, "of", lambda costs, tokens: 1.0)
     monkeypatch.setattr(DraftCosts, "single", 1.0)
     monkeypatch.setattr(PromptLookup, "draft", lambda lookup, room, than=0.0: [])
@@ -71,7 +71,7 @@ def tokens(made: list[Stats]) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("sampling", DRAWS, ids=["greedy", "drawn"])
-def test_the_same_answers_with_what_it_foretells_as_without(store: Path, sampling: Sampling, alike: None) -> None:
+def test_the_same_answers_with_what_it_proposes_as_without(store: Path, sampling: Sampling, alike: None) -> None:
     with opened(store, speculation="off") as session:
         assert session.mtp is None
         assert not session.plan.mtp
@@ -86,7 +86,7 @@ def test_the_same_answers_with_what_it_foretells_as_without(store: Path, samplin
 
 
 @pytest.mark.parametrize("sampling", DRAWS, ids=["greedy", "drawn"])
-def test_what_it_foretells_well_takes_fewer_passes(
+def test_what_it_proposes_well_takes_fewer_passes(
     store: Path, sampling: Sampling, alike: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(store, speculation="off") as session:
@@ -97,7 +97,7 @@ def test_what_it_foretells_well_takes_fewer_passes(
         at = state.length - stats.prompt_tokens + 1
         return list(coming[at : at + count]), 1e-6
 
-    monkeypatch.setattr(MtpDrafter, "foretell", knows)
+    monkeypatch.setattr(MtpDrafter, "propose", knows)
     with opened(store) as session:
         passes: list[int] = []
         feed = session.context.feed_several
@@ -111,10 +111,10 @@ def test_what_it_foretells_well_takes_fewer_passes(
 
 
 def test_by_itself_what_is_mostly_wrong_rests(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the costs that this machine has: random weights foretell nothing."""
+    """With the costs that this machine has: random weights know nothing."""
     asked: list[int] = []
-    foretell = MtpDrafter.foretell
-    monkeypatch.setattr(MtpDrafter, "foretell", lambda *given: (asked.append(given[3]), foretell(*given))[1])
+    propose = MtpDrafter.propose
+    monkeypatch.setattr(MtpDrafter, "propose", lambda *given: (asked.append(given[3]), propose(*given))[1])
     with opened(store) as session:
         made = chat(session, Sampling(temperature=0.9, seed=3, max_tokens=150))
         assert 0 < len(asked) < sum(len(stats.token_ids) for stats in made) // 4
