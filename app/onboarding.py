@@ -33,7 +33,7 @@ from app.widgets.builders import (
     set_style,
     show_text,
     vbox,
-)
+)  # fmt: skip
 from app.widgets.text import size
 from app.widgets.touch import scroll_by_touch
 from engine import protocol
@@ -343,14 +343,9 @@ class ModelStep(TourStep):
                 Action(tr("Start chatting"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=main)
             )
         elif t is None:
-            actions.append(
-                Action(
-                    tr("Download"),
-                    partial(self.download_requested.emit, m),
-                    primary=main and first and online,
-                    why="" if online else tr("Offline mode is on."),
-                )
-            )
+            why_not = "" if online else tr("Offline mode is on.")
+            fetch = partial(self.download_requested.emit, m)
+            actions.append(Action(tr("Download"), fetch, primary=main and first and online, why=why_not))
         elif t.state in (protocol.PAUSED, protocol.FAILED):
             go = tr("Resume") if t.state == protocol.PAUSED else tr("Try again")
             actions.append(Action(go, partial(self._view_model.resume, t.id), primary=main))
