@@ -342,7 +342,7 @@ def test_an_import_shows_progress_and_can_be_opened(qtbot: QtBot, launch: Launch
     assert (sent.path, sent.name, sent.top) == ("/somewhere/olmoe", "olmoe", 4)
     window = underhill.window
     window.library.show()
-    window.banners.banners[0].act()
+    next(b for b in window.banners.banners if "imported" in b.sentence).act()
     assert window.composer.isVisible()  # one opens it to chat with it
     qtbot.waitUntil(lambda: underhill.models.card is not None and underhill.models.card.name == LARGE.name)
 
