@@ -41,6 +41,10 @@ _BOX = 22  # pixels that the box of a thing to do takes
 _NOTE = re.compile(r"(?:^|(?<=\S))\[\^([^\]\s]{1,40})\]")  # a footnote's mark, behind a word or before the note
 _TYPED_CODE = re.compile(r"`[^`\n]+`")
 _MARKS = re.compile(r"[*_~`\[]+")
+_SAYS = re.compile(r"[*_~`\[\]()|#<>&;$\\\n]")  # what may be read with what stands before it
+_MARK_LENGTH = 12  # characters at a line's beginning that may be a mark: "123456789. "
+MOST_REMADE = 800  # characters of a growing block that is made again; what is longer only gets more words
+_CELLS_GROWING = 8  # marks of a table in a growing block; one with more is laid out once it is whole
 _MOST_MARKS, _MOST_CELLS = 2000, 5000  # 0.1 and 0.3 s of the window's thread
 
 
@@ -141,6 +145,7 @@ class BlockDocument(QTextDocument):
         self.sources: list[str] = []
         self.waiting = False
         self.tail: QTextCursor | None = None  # once something was appended: finding the end has its line laid out
+        self.tail_format = QTextCharFormat()  # of what is appended: not that of bold words or code before it
 
     def selected(self, cursor: QTextCursor) -> str:
         """Selected text, formulas as they were written."""
@@ -162,21 +167,23 @@ def make(
     document = BlockDocument()
     document.setUndoRedoEnabled(False)
     document.setDocumentMargin(0)
-    if block.kind == "code" or block.code:
+    if block.code:
         wrap_code(document, wraps)
         document.setDefaultFont(fonts.code())
         document.setPlainText(block.text)
         _space_lines(document, 130.0)
         return document
     document.setDefaultFont(fonts.text())
-    if plain or block.kind == "open" or is_costly(block.text):
+    growing = block.kind == "open"
+    if plain or is_costly(block.text) or (growing and _grows_as_written(block)):
         document.setPlainText(block.text)
         _space_lines(document, _LINE_HEIGHT)
         if plain:
             _mark_code(document, palette)
         return document
     document.setIndentWidth(26)
-    text, found = (block.text, []) if formulas is None else extract_formulas(block.text)
+    written = block.settled() if growing else block.text
+    text, found = (written, []) if formulas is None else extract_formulas(written)
     # Escaped, since a note of one word would be taken for the target of a link.
     document.setMarkdown(FOOTNOTE.sub(r"\\[^\1\\]:", text), _MARKDOWN)
     name_images(document)
@@ -184,6 +191,8 @@ def make(
     _raise_notes(document)
     _tick(document)
     _mirror_numbers(document)
+    if growing and (spaces := written[len(written.rstrip(" ")) :]):
+        append(document, spaces)  # which Markdown leaves out, and which stand before the next word
     if block.kind == "math":
         _space_lines(document, 100.0, centred=True)  # a formula is high enough
     if formulas is not None and found:
@@ -244,6 +253,26 @@ def is_costly(text: str) -> bool:
     return text.count("|") > _MOST_CELLS or sum(1 for _ in _MARKS.finditer(text)) > _MOST_MARKS
 
 
+def _grows_as_written(block: Block) -> bool:
+    """Whether a growing block is shown as plain text until it is closed: formulas, which take a while, and tables,
+    whose columns change with every row."""
+    many = block.text.count("|") > _CELLS_GROWING
+    return many or block.grows == "math" or bool(extract_formulas(block.text)[1])
+
+
+def only_appended(old: Block, new: Block) -> bool:
+    """Whether a growing block has only become longer by words that say the same in Markdown, so that what is shown
+    need not be made again, which takes longer with every word of it."""
+    if (old.grows, old.language) != (new.grows, new.language) or not new.text.startswith(old.text):
+        return False
+    if new.code or len(old.text) > MOST_REMADE:
+        return True
+    if as_written := _grows_as_written(new):
+        return as_written == _grows_as_written(old)
+    line = len(new.text) - 1 - new.text.rfind("\n")
+    return line > _MARK_LENGTH and not _SAYS.search(new.text, len(old.text))
+
+
 def append(document: BlockDocument, text: str) -> None:
     """Append plain text; only the last paragraph is laid out again.
 
@@ -253,9 +282,11 @@ def append(document: BlockDocument, text: str) -> None:
     if document.tail is None:
         document.tail = QTextCursor(document)
         document.tail.movePosition(QTextCursor.MoveOperation.End)
+        heading = document.tail.blockFormat().headingLevel()
+        document.tail_format = document.tail.charFormat() if heading else QTextCharFormat()
     if document.lastBlock().length() > _LONG_LINE and " " in text:
         text = text.replace(" ", "\n", 1)
-    document.tail.insertText(text)  # which it stays behind
+    document.tail.insertText(text, document.tail_format)  # which it stays behind
 
 
 def stable_height(document: QTextDocument) -> float:

@@ -13,6 +13,7 @@ _MATH = re.compile(rf"^ {{0,3}}(\$\$|\\\[|{ENVIRONMENT})")
 FOOTNOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:")
 _RULE = re.compile(r"^ {0,3}([-*_])[ \t]*(\1[ \t]*){2,}$")
 _LONE = re.compile(r"^\s*([-=*+]|--|==)\s*$")  # the mark of an item, or of a heading above it
+_MARK_SO_FAR = re.compile(r"^\s*([-=*+_#~`]+|\d{1,9}[.)]?)\s*$")  # a line of which nothing but its mark is there
 _OPEN, _CLOSE = "<think>", "</think>"  # around a thought, as the engine writes it; it comes first or not at all
 LONGEST = 12_000  # characters of a block of prose; what is longer is cut at a line or at a space
 
@@ -24,19 +25,34 @@ class Block:
     kind: 'text' (Markdown), 'item' (Markdown, one item of a list), 'code' (the code itself), 'rule' (a line across),
     'math' (a formula on lines of its own, with its delimiters) or 'open' (still growing).
 
-    An open block is shown as plain text; `code` says that it grows inside a fence. thought: what the model thought
-    before it answered.
+    grows: of an open block, the kind that it has by now. thought: what the model thought before it answered.
     """
 
     kind: str
     text: str
     language: str = ""
-    code: bool = False
+    grows: str = ""
     thought: bool = False
+
+    @property
+    def code(self) -> bool:
+        """Whether it is code, also while that grows."""
+        return "code" in (self.kind, self.grows)
+
+    @property
+    def item(self) -> bool:
+        """Whether it is an item of a list, also while that grows."""
+        return "item" in (self.kind, self.grows)
+
+    def settled(self) -> str:
+        """Its Markdown without a mark that its last line begins with, as long as nothing else is there: what it will
+        mark is not known, and it may make a heading of the line above."""
+        before, newline, last = self.text.rpartition("\n")
+        return before if newline and _MARK_SO_FAR.match(last) else self.text
 
     def written(self) -> str:
         """The block as Markdown."""
-        if self.kind == "code" or self.code:
+        if self.code:
             ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", self.text)), default=0))
             return f"{ticks}{self.language}\n{self.text}\n{ticks}"
         return "---" if self.kind == "rule" else self.text
@@ -93,7 +109,10 @@ class Splitter:
         if not text.strip() and not inside:
             return None
         shown = text if inside else text.strip("\n")
-        return Block("open", shown, self._language if inside else "", inside, self.thinking)
+        grows = "code" if inside else "math" if self._math_end else self._kind
+        if grows == "text" and _MARKER.match(shown):
+            grows = "item"  # on its first line, which has not ended
+        return Block("open", shown, self._language if inside else "", grows, self.thinking)
 
     def _line(self, line: str) -> None:
         """Parse a whole line; the tags around a thought are removed."""

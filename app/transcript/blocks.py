@@ -78,7 +78,8 @@ class BlockView:
     @property
     def is_quote(self) -> bool:
         """Whether it is drawn beside a bar."""
-        return self.block.kind == "text" and not self.plain and self.block.text.startswith(">")
+        text = "text" in (self.block.kind, self.block.grows)
+        return text and not self.plain and self.block.text.startswith(">")
 
     @property
     def is_fold(self) -> bool:
@@ -88,7 +89,7 @@ class BlockView:
     @property
     def is_code(self) -> bool:
         """Whether it is drawn on a panel with a head."""
-        return self.block.kind == "code" or self.block.code
+        return self.block.code
 
     @property
     def preview_kind(self) -> str:
@@ -147,7 +148,7 @@ class BlockView:
         """Space between the block before (`other`) and this one."""
         if other is None:
             return 0.0
-        if self.block.kind == "item" and other.block.kind == "item":
+        if self.block.item and other.block.item:
             return 5.0
         if self.block.text.startswith("#") and not self.is_code:
             return 18.0
@@ -190,12 +191,12 @@ class BlockView:
         self._for_width = width
 
     def grow(self, block: Block) -> None:
-        """Append the open block's new text to the document."""
+        """Take the open block's new text: append it to the document, or drop that where more of it changes."""
         old = self.block
         self.block = block
         self.unchanged = 0.0
         if self.document is not None:
-            if block.code == old.code and block.text.startswith(old.text):
+            if documents.only_appended(old, block):
                 if self._for_width >= 0:  # laid out since it last grew
                     self.unchanged = self.text_rect(0).top() - self.top + documents.stable_height(self.document)
                 documents.append(self.document, block.text[len(old.text) :])

@@ -356,7 +356,7 @@ class MessageItem:
 
     def _hides(self, block: Block) -> bool:
         """Whether a block is not shown: of a thought that is folded, or a call of a tool that is being written."""
-        calls = self.streaming and block.language == _CALL and (block.code or block.kind == "code")
+        calls = self.streaming and block.language == _CALL and block.code
         return calls or (block.thought and self.folded)
 
     def fold(self, folded: bool) -> None:

@@ -23,7 +23,7 @@ from pytestqt.qtbot import QtBot
 
 from app.markdown import document as documents
 from app.markdown.highlight import Highlighter
-from app.markdown.split import Block
+from app.markdown.split import Block, Splitter, split
 from app.markdown.typeset import spans
 from app.theme.theme import LIGHT
 
@@ -191,3 +191,68 @@ def test_the_dot_is_on_the_side_of_the_words(text: str, mirrored: bool) -> None:
     high = [n for x in beside if (n := sum(picture.pixelColor(x, y).lightness() < 128 for y in rows))]
     assert len(high) > 5  # the number, and its dot
     assert (high[0] < high[-1]) is mirrored  # the dot is low
+
+
+def grown(text: str, step: int = 1) -> list[documents.BlockDocument]:
+    """The documents that the block at the end has while a text arrives in pieces, the last one the newest."""
+    splitter, view, made = Splitter(), None, []
+    for at in range(0, len(text), step):
+        splitter.feed(text[at : at + step])
+        block = splitter.open()
+        if block is None:
+            continue
+        if view is not None and documents.only_appended(view[0], block):
+            documents.append(view[1], block.text[len(view[0].text) :])
+            view = block, view[1]
+        else:
+            view = block, documents.make(block, LIGHT)
+            made.append(view[1])
+    assert view is not None
+    return [*made, view[1]]
+
+
+@pytest.mark.parametrize("step", [1, 3, 7])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The **best** of `k` experts, and *their* weights, are the ones that count here, as it seems",
+        "- An item with **bold** words, and then some that are not bold any more at all",
+        "A [link](http://a.b/c) and words behind it, with a line\nthat goes on below, quite some words long",
+        "# A heading that is long enough to be appended to",
+        "> A quote with `code` and further words, which go on and on",
+    ],
+)
+def test_what_grows_looks_as_it_will_when_it_is_closed(text: str, step: int) -> None:
+    closed = documents.make(split(text)[-1], LIGHT)
+    *made, last = grown(text, step)
+    assert last.toPlainText() == closed.toPlainText()
+    assert runs(last) == runs(closed)
+    assert len(made) < len(text) // step  # words alone are appended
+
+
+def runs(document: documents.BlockDocument) -> list[tuple[str, bool, bool]]:
+    """Words of one look: which, bold, in the font of code."""
+    found: list[tuple[str, bool, bool]] = []
+    cursor = QTextCursor(document)
+    for at in range(document.characterCount() - 1):
+        cursor.setPosition(at + 1)
+        form = cursor.charFormat()
+        look = form.fontWeight() >= QFont.Weight.DemiBold, form.fontFixedPitch()
+        letter = document.characterAt(at)
+        if found and found[-1][1:] == look:
+            found[-1] = (found[-1][0] + letter, *look)
+        else:
+            found.append((letter, *look))
+    return found
+
+
+def test_a_mark_alone_changes_nothing_above_it() -> None:
+    for mark in ("-", "--", "---", "=", "*", "2", "2.", "#"):
+        made = documents.make(Block("open", f"Some words\n{mark}", grows="text"), LIGHT)
+        assert made.toPlainText() == "Some words"
+        assert not made.firstBlock().blockFormat().headingLevel()
+
+
+@pytest.mark.parametrize("text", ["| a | b |\n|---|---|\n| one | two |\n| three", "An $x_1$ and $y_2$ here"])
+def test_tables_and_formulas_stand_as_written_until_they_are_closed(text: str) -> None:
+    assert grown(text)[-1].toPlainText() == text

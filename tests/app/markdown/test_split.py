@@ -71,9 +71,9 @@ def test_pieces_of_any_size_give_the_same_blocks(seed: int) -> None:
 def test_what_is_open_is_shown_too() -> None:
     splitter = Splitter()
     splitter.feed("done\n\nhalf a sen")
-    assert splitter.open() == Block("open", "half a sen")
+    assert splitter.open() == Block("open", "half a sen", grows="text")
     splitter.feed("tence\n\n```py\nx = ")
-    assert splitter.open() == Block("open", "x = ", "py", code=True)
+    assert splitter.open() == Block("open", "x = ", "py", grows="code")
     splitter.finish()
     assert splitter.open() is None
 
@@ -81,7 +81,7 @@ def test_what_is_open_is_shown_too() -> None:
 def test_code_inside_an_item_is_shown_without_its_indent_while_it_grows() -> None:
     splitter = Splitter()
     splitter.feed("1. x\n   ```sh\n   ls\n     -a")
-    assert splitter.open() == Block("open", "ls\n  -a", "sh", code=True)
+    assert splitter.open() == Block("open", "ls\n  -a", "sh", grows="code")
 
 
 def test_no_words_are_lost() -> None:
