@@ -907,8 +907,13 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Context full</source>
-            <translation>上下文已满</translation>
+            <source>Message too long</source>
+            <translation>消息过长</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer.py"></location>
+            <source>Context full: oldest messages left out</source>
+            <translation>上下文已满：略去最早的消息</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -2621,7 +2626,7 @@
         <message>
             <location filename="../../app/library/model_text.py"></location>
             <source>{bits}-bit experts</source>
-            <translation>{bits} 位专家</translation>
+            <translation>专家精度 {bits} 位</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -2958,8 +2963,8 @@
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Your chats, files and measurements stay here. Nothing is sent until you search for or download a model.</source>
-            <translation>对话、文件和测量结果都留在本机。在你搜索或下载模型之前，不会发送任何内容。</translation>
+            <source>Your chats, files and measurements stay here. Nothing is sent unless you ask for it, for example to download a model.</source>
+            <translation>对话、文件和测量结果都留在本机。只有在你要求时（例如下载模型）才会发送内容。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
@@ -3847,7 +3852,7 @@
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
             <source>Activations are the numbers that pass from layer to layer. Auto rounds them, under Exact too: that costs far less than 4-bit experts do.</source>
-            <translation>激活值是层与层之间传递的数字。“自动”会对它们取整，在“精确”下也是如此：其损失远小于 4 位专家。</translation>
+            <translation>激活值是层与层之间传递的数字。“自动”会对它们取整，在“精确”下也是如此：其损失远小于把专家存为 4 位。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -6632,7 +6637,7 @@
         <message>
             <location filename="../../engine/calibration/robustness.py"></location>
             <source>Comparing 2-bit experts</source>
-            <translation>正在比较 2 位专家</translation>
+            <translation>正在比较精度为 2 位的专家</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/robustness.py"></location>
@@ -7462,7 +7467,7 @@
         <message>
             <location filename="../../engine/experts/execution/card_proof.py"></location>
             <source>{name} and the CPU give different results: {tier}-bit experts differ by {worst}.</source>
-            <translation>{name} 与 CPU 的结果不同：{tier} 位专家相差 {worst}。</translation>
+            <translation>{name} 与 CPU 的结果不同：精度为 {tier} 位的专家相差 {worst}。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/loading/pending.py"></location>
@@ -7507,7 +7512,7 @@
         <message>
             <location filename="../../engine/experts/runtime.py"></location>
             <source>This model has no {tier}-bit experts.</source>
-            <translation>此模型没有 {tier} 位的专家。</translation>
+            <translation>此模型没有精度为 {tier} 位的专家。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/runtime.py"></location>
@@ -10507,7 +10512,7 @@
         <message>
             <location filename="../../engine/planning/memory_shares.py"></location>
             <source>{name} has no {tier}-bit experts.</source>
-            <translation>{name} 没有 {tier} 位专家。</translation>
+            <translation>{name} 没有精度为 {tier} 位的专家。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/memory_shares.py"></location>
