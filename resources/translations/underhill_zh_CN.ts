@@ -786,7 +786,7 @@
         <message>
             <location filename="../../app/compare/page.py"></location>
             <source>Ask both</source>
-            <translation>同时提问</translation>
+            <translation>向两者提问</translation>
         </message>
         <message>
             <location filename="../../app/compare/page.py"></location>
@@ -842,8 +842,8 @@
         </message>
         <message>
             <location filename="../../app/compare/page.py"></location>
-            <source>{second} vs. {first}: KL {kl} nats per token, over the {count:,} tokens of the left answer.</source>
-            <translation>{second} 相对 {first}：在左侧回答的 {count:,} 个词元上，KL 为每词元 {kl} 奈特。</translation>
+            <source>Difference of {second} from {first}: KL {kl} (left answer, {count:,} tokens).</source>
+            <translation>“{second}”与“{first}”的差异：KL {kl}（左侧回答，{count:,} 词元）。</translation>
         </message>
         <message>
             <location filename="../../app/compare/page.py"></location>
@@ -5791,8 +5791,8 @@
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>under 1%</source>
-            <translation>不到 1%</translation>
+            <source>&lt;1%</source>
+            <translation>&lt;1%</translation>
         </message>
         <message>
             <location filename="../../app/theme/theme.py"></location>
@@ -5908,6 +5908,11 @@
             <location filename="../../app/transcript/item.py"></location>
             <source>Thought for {time}</source>
             <translation>思考了 {time}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/item.py"></location>
+            <source>Thoughts</source>
+            <translation>思考内容</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -6085,13 +6090,13 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>{percent}% {bits}-bit</source>
-            <translation>{bits} 位 {percent}%</translation>
+            <source>{percent}% at {bits}-bit</source>
+            <translation>{percent}% 为 {bits} 位</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>less than 0.1 s</source>
-            <translation>不到 0.1 秒</translation>
+            <source>&lt; 0.1 s</source>
+            <translation>&lt; 0.1 秒</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
