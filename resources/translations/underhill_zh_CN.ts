@@ -1153,7 +1153,7 @@
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
-            <source>Use model</source>
+            <source>Use</source>
             <translation>使用</translation>
         </message>
         <message>
@@ -2282,11 +2282,6 @@
             <location filename="../../app/library/endpoints.py"></location>
             <source>No endpoints yet</source>
             <translation>还没有端点</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/endpoints.py"></location>
-            <source>Use</source>
-            <translation>使用</translation>
         </message>
         <message>
             <location filename="../../app/library/endpoints.py"></location>
