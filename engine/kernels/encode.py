@@ -105,7 +105,7 @@ class NativeEncoder:
             raise NotFinite("not finite")
         if failed == _NO_MEMORY:
             raise UnderhillError(
-                Kind.OUT_OF_MEMORY, msg("Not enough memory to quantize."), msg("Close other programs.")
+                Kind.OUT_OF_MEMORY, msg("Not enough memory to quantize."), msg("Close other apps.")
             )
         return Encoded(e.unit, e.norm, tuple(e.errors[: len(codes)]))
 

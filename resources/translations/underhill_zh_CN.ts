@@ -3499,8 +3499,8 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>How much memory the app may use.</source>
-            <translation>应用可使用的内存。</translation>
+            <source>How much memory the app uses.</source>
+            <translation>应用使用多少内存。</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -3515,7 +3515,7 @@
         <message>
             <location filename="../../app/settings/dialog.py"></location>
             <source>Show advanced</source>
-            <translation>显示高级</translation>
+            <translation>高级设置</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -3801,8 +3801,8 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
-            <source>Automatic takes what is free now, less 2 GB for other programs. A lower limit leaves them more and makes answers slower where fewer experts fit. It holds for the whole app.</source>
-            <translation>“自动”使用当前空闲的内存，并为其他程序留出 2 GB。上限越低，留给它们的越多；能放入内存的专家变少时，回答会变慢。此上限适用于整个应用。</translation>
+            <source>Automatic takes what is free now, less 2 GB for other apps. A lower limit leaves them more and makes answers slower where fewer experts fit. It holds for the whole app.</source>
+            <translation>“自动”使用当前空闲的内存，并为其他应用留出 2 GB。上限越低，留给它们的越多；能放入内存的专家变少时，回答会变慢。此上限适用于整个应用。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -3831,8 +3831,8 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
-            <source>Automatic uses one thread for each core, and leaves out slow cores where they don't help. Fewer threads make answers slower and leave more of the CPU to other programs.</source>
-            <translation>自动时每个核心使用一个线程，慢核心没有帮助时不使用。线程更少时回答更慢，但给其他程序留出更多 CPU。</translation>
+            <source>Automatic uses one thread for each core, and leaves out slow cores where they don't help. Fewer threads make answers slower and leave more of the CPU to other apps.</source>
+            <translation>自动时每个核心使用一个线程，慢核心没有帮助时不使用。线程更少时回答更慢，但给其他应用留出更多 CPU。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -3856,8 +3856,8 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
-            <source>Searches and downloads go through it. Leave it empty to use the system's.</source>
-            <translation>搜索和下载通过此代理进行。留空则使用系统的代理。</translation>
+            <source>Leave it empty to use the system's proxy.</source>
+            <translation>留空则使用系统的代理。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -4068,7 +4068,7 @@
         <message>
             <location filename="../../app/settings/pages.py"></location>
             <source>No token for {hub}. Some models need one.</source>
-            <translation>没有 {hub} 的令牌。部分模型需要令牌。</translation>
+            <translation>尚未保存 {hub} 的令牌。部分模型需要令牌。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -5074,13 +5074,13 @@
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Another program has locked the chat file.</source>
-            <translation>对话文件被其他程序占用。</translation>
+            <source>Another app has locked the chat file.</source>
+            <translation>对话文件被其他应用占用。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Close other windows of the app and backup programs, then try again.</source>
-            <translation>关闭应用的其他窗口和备份程序，然后重试。</translation>
+            <source>Close other windows of the app and backup apps, then try again.</source>
+            <translation>关闭应用的其他窗口和备份应用，然后重试。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
@@ -6876,8 +6876,8 @@
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>Close other programs that use the GPU, or set “Compute device” to CPU.</source>
-            <translation>关闭其他使用 GPU 的程序，或将“计算设备”设为 CPU。</translation>
+            <source>Close other apps that use the GPU, or set “Compute device” to CPU.</source>
+            <translation>关闭其他使用 GPU 的应用，或将“计算设备”设为 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
@@ -6901,13 +6901,13 @@
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>The GPU is in use by another program.</source>
-            <translation>GPU 正被其他程序独占。</translation>
+            <source>The GPU is in use by another app.</source>
+            <translation>GPU 正被其他应用独占。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>Close that program, or set “Compute device” to CPU.</source>
-            <translation>关闭该程序，或将“计算设备”设为 CPU。</translation>
+            <source>Close that app, or set “Compute device” to CPU.</source>
+            <translation>关闭该应用，或将“计算设备”设为 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
@@ -7381,8 +7381,8 @@
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
-            <source>Close other programs or lower the memory limit.</source>
-            <translation>关闭其他程序，或调低内存上限。</translation>
+            <source>Close other apps or lower the memory limit.</source>
+            <translation>关闭其他应用，或调低内存上限。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
@@ -8461,8 +8461,8 @@
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>Measured while other programs used {busy}% of the processor. It will be measured again.</source>
-            <translation>测量时其他程序占用了 {busy}% 的处理器，之后会重新测量。</translation>
+            <source>Measured while other apps used {busy}% of the processor. It will be measured again.</source>
+            <translation>测量时其他应用占用了 {busy}% 的处理器，之后会重新测量。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
@@ -8541,8 +8541,8 @@
         </message>
         <message>
             <location filename="../../engine/hardware/control_groups.py"></location>
-            <source>Raise the memory limit the app runs under, or close other programs under the same limit.</source>
-            <translation>提高应用所受的内存限制，或关闭受同一限制的其他程序。</translation>
+            <source>Raise the memory limit the app runs under, or close other apps under the same limit.</source>
+            <translation>提高应用所受的内存限制，或关闭受同一限制的其他应用。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/disk_speed.py"></location>
@@ -9321,8 +9321,8 @@
         </message>
         <message>
             <location filename="../../engine/kernels/encode.py"></location>
-            <source>Close other programs.</source>
-            <translation>请关闭其他程序。</translation>
+            <source>Close other apps.</source>
+            <translation>请关闭其他应用。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/native.py"></location>
@@ -9361,8 +9361,8 @@
         </message>
         <message>
             <location filename="../../engine/library/computer.py"></location>
-            <source>Waiting for other programs to finish</source>
-            <translation>正在等待其他程序完成</translation>
+            <source>Waiting for other apps to finish</source>
+            <translation>正在等待其他应用完成</translation>
         </message>
         <message>
             <location filename="../../engine/library/computer.py"></location>
@@ -10526,8 +10526,8 @@
         </message>
         <message>
             <location filename="../../engine/planning/memory_shares.py"></location>
-            <source>Close other programs or choose a smaller model.</source>
-            <translation>关闭其他程序，或选择更小的模型。</translation>
+            <source>Close other apps or choose a smaller model.</source>
+            <translation>关闭其他应用，或选择更小的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/memory_shares.py"></location>
@@ -10861,13 +10861,13 @@
         </message>
         <message>
             <location filename="../../engine/server/listener.py"></location>
-            <source>Another program uses port {port}, so the local server cannot be turned on.</source>
-            <translation>端口 {port} 正被其他程序使用，无法开启本地服务器。</translation>
+            <source>Another app uses port {port}, so the local server cannot be turned on.</source>
+            <translation>端口 {port} 正被其他应用使用，无法开启本地服务器。</translation>
         </message>
         <message>
             <location filename="../../engine/server/listener.py"></location>
-            <source>Choose another port, or end the program that has it.</source>
-            <translation>换一个端口，或结束占用它的程序。</translation>
+            <source>Choose another port, or end the app that has it.</source>
+            <translation>换一个端口，或结束占用它的应用。</translation>
         </message>
         <message>
             <location filename="../../engine/server/listener.py"></location>
@@ -10886,8 +10886,8 @@
         </message>
         <message>
             <location filename="../../engine/server/local_server.py"></location>
-            <source>Set a key, or take 127.0.0.1, where only programs on this computer can ask.</source>
-            <translation>设置密钥，或使用 127.0.0.1，只让这台电脑上的程序访问。</translation>
+            <source>Set a key, or take 127.0.0.1, where only apps on this computer can ask.</source>
+            <translation>设置密钥，或使用 127.0.0.1，只让这台电脑上的应用访问。</translation>
         </message>
         <message>
             <location filename="../../engine/service/comparing.py"></location>
@@ -11031,8 +11031,8 @@
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>Slowed down by other programs ({others} of the processor).</source>
-            <translation>其他程序占用处理器的 {others}，速度变慢。</translation>
+            <source>Slowed down by other apps ({others} of the processor).</source>
+            <translation>其他应用占用处理器的 {others}，速度变慢。</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
@@ -11631,13 +11631,13 @@
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
-            <source>{file} is open in another program or protected.</source>
-            <translation>{file} 正被其他程序打开，或受到保护。</translation>
+            <source>{file} is open in another app or protected.</source>
+            <translation>{file} 正被其他应用打开，或受到保护。</translation>
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
-            <source>Close that program, then try again.</source>
-            <translation>关闭那个程序，然后重试。</translation>
+            <source>Close that app, then try again.</source>
+            <translation>关闭那个应用，然后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
@@ -12246,8 +12246,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Share of the model's experts kept in memory.</source>
-            <translation>模型的专家保留在内存中的比例。</translation>
+            <source>More in memory means fewer disk reads.</source>
+            <translation>内存中的专家越多，磁盘读取越少。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12256,8 +12256,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Most memory the app may use.</source>
-            <translation>应用可使用的最大内存。</translation>
+            <source>The app stays below this.</source>
+            <translation>应用占用的内存不超过此值。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12552,7 +12552,7 @@
         <message>
             <location filename="../../engine/settings.py"></location>
             <source>Keep only this many likeliest tokens; 0 keeps all.</source>
-            <translation>只保留这么多个最可能的词元；0 表示全部保留。</translation>
+            <translation>只从概率最高的 K 个词元中选择；0 表示不限。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12562,7 +12562,7 @@
         <message>
             <location filename="../../engine/settings.py"></location>
             <source>Drop tokens less likely than this share of the likeliest.</source>
-            <translation>舍弃概率低于最可能词元这一比例的词元。</translation>
+            <translation>舍弃概率低于“最高概率 × 此值”的词元。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12611,8 +12611,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>For example http://proxy.example:8080.</source>
-            <translation>例如 http://proxy.example:8080。</translation>
+            <source>Searches and downloads go through it.</source>
+            <translation>搜索和下载会经过它。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12636,13 +12636,13 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Pause imports on battery (%)</source>
-            <translation>使用电池时暂停导入（%）</translation>
+            <source>Pause imports below battery level (%)</source>
+            <translation>电量低于此值时暂停导入（%）</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Imports wait below this battery level. 0 never waits.</source>
-            <translation>电量低于此值时暂停导入。0 表示从不暂停。</translation>
+            <source>On battery power, imports wait below this level. 0 never waits.</source>
+            <translation>使用电池且电量低于此值时，导入会等待；0 表示从不等待。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12651,8 +12651,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Choose another if a program already uses this one.</source>
-            <translation>如果已有程序使用此端口，请另选一个。</translation>
+            <source>Choose another if an app already uses this one.</source>
+            <translation>如果已有应用使用此端口，请另选一个。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12662,7 +12662,7 @@
         <message>
             <location filename="../../engine/settings.py"></location>
             <source>Other computers on the local network need the key. The connection is not encrypted.</source>
-            <translation>局域网中的其他计算机需要密钥。连接未加密。</translation>
+            <translation>局域网中的其他电脑需要密钥。连接未加密。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12682,7 +12682,7 @@
         <message>
             <location filename="../../engine/settings.py"></location>
             <source>Turn the server on when the app starts.</source>
-            <translation>应用启动时打开服务器。</translation>
+            <translation>应用启动时启动服务器。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>

@@ -60,7 +60,7 @@ _ENDPOINT = protocol.EndpointCard(
     has_key=True,
 )
 _TOO_LARGE = protocol.Failed(
-    "", protocol.Kind.OUT_OF_MEMORY, msg("Not enough memory."), msg("Close other programs or lower the memory limit."),
+    "", protocol.Kind.OUT_OF_MEMORY, msg("Not enough memory."), msg("Close other apps or lower the memory limit."),
     "MemoryError: 1.2 GiB for the KV cache",
 )  # fmt: skip
 _GONE = protocol.Failed(

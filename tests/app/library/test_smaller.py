@@ -85,11 +85,11 @@ def test_it_can_be_stopped_by_its_button_and_by_closing(qtbot: QtBot, underhill:
 
 
 def test_a_failure_is_said_in_the_dialog(qtbot: QtBot, underhill: Application) -> None:
-    full = protocol.Failed("", protocol.Kind.OUT_OF_MEMORY, "There is too little memory.", "Close other programs.")
+    full = protocol.Failed("", protocol.Kind.OUT_OF_MEMORY, "There is too little memory.", "Close other apps.")
     engine_of(underhill).fail[protocol.MeasureLowering] = full
     dialog = asked(qtbot, underhill)
     dialog.go.click()
-    qtbot.waitUntil(lambda: dialog.found.text() == "There is too little memory. Close other programs.")
+    qtbot.waitUntil(lambda: dialog.found.text() == "There is too little memory. Close other apps.")
     assert dialog.go.isEnabled()
 
 
