@@ -299,8 +299,9 @@ class Composer(QFrame):
     def set_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
         """Show which messages wait for the answer to end."""
         self.queue = queue
+        comma = tr(", ", about="between the names of a list")
         self.waiting.fill([
-            Chip(q.text or ", ".join(a.name for a in q.attachments), tr("Queued. Click to edit."), "send",
+            Chip(q.text or comma.join(a.name for a in q.attachments), tr("Queued. Click to edit."), "send",
                  None if q.text else next((a for a in q.attachments if a.image), None))
             for q in queue
         ])  # fmt: skip

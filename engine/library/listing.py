@@ -158,11 +158,7 @@ def note_of(name: str, parameters: int, lean: bool) -> Translatable:
     notes = []
     if name == BUILTIN:
         notes.append(
-            msg(
-                "A tiny built-in model ({parameters}M params) for trying the app. It is often wrong; download a "
-                "bigger one for real use.",
-                parameters=f"{parameters / 1e6:.0f}",
-            )
+            msg("A tiny built-in model for trying the app. It is often wrong; download a bigger one for real use.")
         )
     elif parameters < TOY:
         notes.append(msg("A very small model: answers are simple and often wrong."))

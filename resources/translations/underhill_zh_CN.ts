@@ -1007,8 +1007,14 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
+            <source>, </source>
+            <comment>between the names of a list</comment>
+            <translation>、</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer.py"></location>
             <source>Queued. Click to edit.</source>
-            <translation>已排队，点按可编辑</translation>
+            <translation>已排队，点击可编辑</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -1018,7 +1024,7 @@
         <message>
             <location filename="../../app/composer.py"></location>
             <source>Click to view</source>
-            <translation>点按查看</translation>
+            <translation>点击查看</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -1028,7 +1034,7 @@
         <message>
             <location filename="../../app/composer.py"></location>
             <source>Click to preview the text</source>
-            <translation>点按预览文本</translation>
+            <translation>点击预览文本</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chat_controller.py"></location>
@@ -1550,7 +1556,7 @@
         <message>
             <location filename="../../app/dialogs.py"></location>
             <source>Chat offline with Mixture-of-Experts models bigger than your memory.</source>
-            <translation>离线与比内存更大的混合专家（MoE）模型对话。</translation>
+            <translation>在本机离线运行比内存还大的混合专家（MoE）模型。</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
@@ -1925,7 +1931,7 @@
         <message>
             <location filename="../../app/library/dialogs.py"></location>
             <source>{layers} layers × {experts} experts, {active} active</source>
-            <translation>{layers} 层 × {experts} 专家，激活 {active}</translation>
+            <translation>{layers} 层 × {experts} 个专家，每次激活 {active} 个</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -2446,7 +2452,7 @@
         <message>
             <location filename="../../app/library/model_filters.py"></location>
             <source>Best first</source>
-            <translation>最佳优先</translation>
+            <translation>推荐优先</translation>
         </message>
         <message>
             <location filename="../../app/library/model_filters.py"></location>
@@ -2466,7 +2472,7 @@
         <message>
             <location filename="../../app/library/model_filters.py"></location>
             <source>Any fit</source>
-            <translation>不限适配</translation>
+            <translation>不限运行方式</translation>
         </message>
         <message>
             <location filename="../../app/library/model_filters.py"></location>
@@ -2571,7 +2577,7 @@
         <message>
             <location filename="../../app/library/model_text.py"></location>
             <source>From disk</source>
-            <translation>从磁盘</translation>
+            <translation>磁盘运行</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -3171,7 +3177,7 @@
         <message>
             <location filename="../../app/prompts/dialog.py"></location>
             <source>Asks for: {names}</source>
-            <translation>会询问：{names}</translation>
+            <translation>变量：{names}</translation>
         </message>
         <message>
             <location filename="../../app/prompts/dialog.py"></location>
@@ -3257,8 +3263,8 @@
         </message>
         <message>
             <location filename="../../app/recordings/charts.py"></location>
-            <source>Waiting</source>
-            <translation>正在等待</translation>
+            <source>Waiting time</source>
+            <translation>等待</translation>
         </message>
         <message>
             <location filename="../../app/recordings/charts.py"></location>
@@ -4291,6 +4297,11 @@
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
+            <source>Waiting</source>
+            <translation>正在等待</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
             <source>Reading the prompt</source>
             <translation>读取提示词</translation>
         </message>
@@ -4670,12 +4681,6 @@
             <location filename="../../app/settings/tools_page.py"></location>
             <source>Ask again</source>
             <translation>重新询问</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/tools_page.py"></location>
-            <source>, </source>
-            <comment>between the names of a list</comment>
-            <translation>、</translation>
         </message>
         <message>
             <location filename="../../app/settings/tools_page.py"></location>
@@ -5290,7 +5295,7 @@
         <message>
             <location filename="../../app/teams/editor.py"></location>
             <source>Internal note, not shown as the answer</source>
-            <translation>内部说明，不作为回答显示</translation>
+            <translation>内部备注，不作为回答显示</translation>
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
@@ -5305,7 +5310,7 @@
         <message>
             <location filename="../../app/teams/editor.py"></location>
             <source>When</source>
-            <translation>当</translation>
+            <translation>条件</translation>
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
@@ -6217,7 +6222,7 @@
         <message>
             <location filename="../../app/transcript/steps.py"></location>
             <source>Internal note</source>
-            <translation>内部说明</translation>
+            <translation>内部备注</translation>
         </message>
         <message>
             <location filename="../../app/transcript/steps.py"></location>
@@ -6397,12 +6402,12 @@
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
             <source>Regenerate the last answer</source>
-            <translation>重新生成上一个回答</translation>
+            <translation>重新生成最后一个回答</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
             <source>Continue the last answer</source>
-            <translation>继续上一个回答</translation>
+            <translation>继续最后一个回答</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
@@ -6412,7 +6417,7 @@
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
             <source>Copy the last answer</source>
-            <translation>复制上一个回答</translation>
+            <translation>复制最后一个回答</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
@@ -7517,7 +7522,7 @@
         <message>
             <location filename="../../engine/experts/runtime.py"></location>
             <source>It holds {stored} bits.</source>
-            <translation>它有 {stored} 位的专家。</translation>
+            <translation>它的专家精度为 {stored} 位。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/checkpoint.py"></location>
@@ -9691,8 +9696,8 @@
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>A tiny built-in model ({parameters}M params) for trying the app. It is often wrong; download a bigger one for real use.</source>
-            <translation>用于试用的内置小模型（{parameters}M 参数），经常出错；正式使用请下载更大的模型。</translation>
+            <source>A tiny built-in model for trying the app. It is often wrong; download a bigger one for real use.</source>
+            <translation>用于试用的内置小模型，经常出错；正式使用请下载更大的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
@@ -11787,7 +11792,7 @@
         <message>
             <location filename="../../engine/teams/definition.py"></location>
             <source>Every step is a note for the team, so there would be no answer.</source>
-            <translation>所有步骤都只是团队内部的说明，因此不会有回答。</translation>
+            <translation>所有步骤都只是团队的内部备注，因此不会有回答。</translation>
         </message>
         <message>
             <location filename="../../engine/teams/definition.py"></location>
