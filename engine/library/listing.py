@@ -104,6 +104,7 @@ def outlined(path: Path, manifest: Manifest) -> StoreOutline:
         expert_bits=() if manifest.lowering is None else _counted(used),
         lowered_dense="" if manifest.lowering is None else manifest.lowering.dense,
         lowered_kl=None if manifest.lowering is None else manifest.lowering.kl,
+        lowered_loss=0.0 if manifest.lowering is None else manifest.lowering.loss,
         tier_bytes=tuple((tier, _bytes_at(tier, used)) for tier in tiers),
     )
     return StoreOutline(card, (*(layer.file for layer in manifest.all_layers), manifest.dense_file))

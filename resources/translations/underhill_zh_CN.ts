@@ -1980,8 +1980,8 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Quality change: {change} (measured on {tokens} tokens)</source>
-            <translation>质量变化：{change}（在 {tokens} 词元上测得）</translation>
+            <source>Quality loss: {loss} (limit {limit}), measured on {tokens} tokens</source>
+            <translation>质量损失：{loss}（上限 {limit}），在 {tokens} 词元上测得</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -1992,6 +1992,11 @@
             <location filename="../../app/library/dialogs.py"></location>
             <source>Shared weights: {bits}-bit, {before} → {after} in memory</source>
             <translation>共享权重：{bits} 位，内存 {before} → {after}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>KL {kl} vs. full precision</source>
+            <translation>与全精度相差 KL {kl}</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -2641,6 +2646,11 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
+            <source>quality loss: {loss}</source>
+            <translation>质量损失：{loss}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
             <source>{rate} tok/s measured here</source>
             <translation>本机实测 {rate} tok/s</translation>
         </message>
@@ -2670,11 +2680,6 @@
             <location filename="../../app/library/model_text.py"></location>
             <source>, </source>
             <translation>，</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_text.py"></location>
-            <source>KL {kl} vs. full precision</source>
-            <translation>与全精度相差 KL {kl}</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
