@@ -68,7 +68,7 @@ _GONE = protocol.Failed(
     msg("{file} is missing from {name}.", file="experts-3.safetensors", name="olmoe-1b-7b"),
     msg("Import the model again."), "FileNotFoundError: /models/olmoe-1b-7b/experts-3.safetensors",
 )  # fmt: skip
-_NONE = protocol.Failed("", protocol.Kind.NOT_FOUND, msg("There is no model called {name}.", name="builtin"), "")
+_NONE = protocol.Failed("", protocol.Kind.NOT_FOUND, msg("There is no model called {name} here.", name="builtin"), "")
 
 
 class Hand:
