@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QKeySequence, QTextOption
-from PySide6.QtWidgets import QFrame, QLabel, QMenu, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QMenu, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.i18n.translate import tr
 from app.spelling.checker import SpellChecker
@@ -18,7 +18,7 @@ from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.builders import hbox, make_bar, make_label, make_timer, set_level, vbox
-from app.widgets.buttons import Chip, Chips, IconButton
+from app.widgets.buttons import Chip, Chips, ElidedLabel, IconButton
 from app.widgets.menus import end_hover_with
 from app.widgets.text import percent
 
@@ -34,7 +34,10 @@ class ContextMeter(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.label = make_label("", self, "muted")
+        self.label = ElidedLabel(self)
+        self.label.setObjectName("muted")
+        self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.label.setMinimumWidth(1)
         self.bar = make_bar(self, tr("Context used"))
         self.bar.setFixedWidth(64)
         self.bar.setRange(0, 1000)
@@ -45,16 +48,22 @@ class ContextMeter(QWidget):
         """Show the tokens of the chat and of the draft, of so many that the model sees at a time."""
         used = chat + draft
         share = used / context
-        level = "full" if used > context else "warning" if share >= WARN else "fine"
+        level = "full" if draft > context else "warning" if share >= WARN else "fine"
         self.bar.setValue(min(1000, round(1000 * share)))
-        taken = tr("Context full") if used > context else tr("Context {share} full", share=percent(share))
+        taken = (
+            tr("Message too long")
+            if draft > context
+            else tr("Context full: oldest messages left out")
+            if used > context
+            else tr("Context {share} full", share=percent(share))
+        )
         self.label.setText(tr("{draft} tokens  ·  {taken}", draft=f"{draft:,}", taken=taken) if draft else taken)
         if draft > context:
             tip = tr(
                 "Message too long: the limit is {context} tokens.",
                 context=f"{context:,}",
             )
-        elif level == "full":
+        elif used > context:
             tip = tr(
                 "{used} of {context} tokens. The oldest messages will be left out.",
                 used=f"{used:,}", context=f"{context:,}",
@@ -290,8 +299,9 @@ class Composer(QFrame):
     def set_queue(self, queue: tuple[QueuedMessage, ...]) -> None:
         """Show which messages wait for the answer to end."""
         self.queue = queue
+        comma = tr(", ", about="between the names of a list")
         self.waiting.fill([
-            Chip(q.text or ", ".join(a.name for a in q.attachments), tr("Queued. Click to edit."), "send",
+            Chip(q.text or comma.join(a.name for a in q.attachments), tr("Queued. Click to edit."), "send",
                  None if q.text else next((a for a in q.attachments if a.image), None))
             for q in queue
         ])  # fmt: skip

@@ -41,7 +41,10 @@ from engine.translatable import translated
 
 _LINES = (
     tr_noop("Underhill runs large chat models on this computer, even ones bigger than its memory."),
-    tr_noop("Your chats, files and measurements stay here. Nothing is sent until you search for or download a model."),
+    tr_noop(
+        "Your chats, files and measurements stay here. Nothing is sent unless you ask for it, for example to download "
+        "a model."
+    ),
     tr_noop(
         "A small built-in model lets you start right away. The next two pages find a better one for this computer."
     ),

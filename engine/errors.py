@@ -86,7 +86,7 @@ def _from_system(e: BaseException) -> UnderhillError | None:
         return UnderhillError(
             Kind.OUT_OF_MEMORY,
             msg("Not enough memory."),
-            msg("Close other programs or lower the memory limit."),
+            msg("Close other apps or lower the memory limit."),
         )
     # Windows has no EDQUOT. A full quota is a full disk to the person who meets it.
     if number in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):

@@ -22,7 +22,7 @@ class Setting:
     live: takes effect at once, mid-answer; otherwise at the next load of the model.
     optional: None is allowed and means "let Underhill choose"; automatic: what that is called.
     needs: (name, value) of another setting without which this one has nothing to do.
-    percent: a share of 1 that people see, and may type, as '62%'.
+    percent: a share of 1 that people see, and may type, as '62%'. example: of a text, in the empty field.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Setting:
     live: bool = True
     optional: bool = False
     automatic: str = "Automatic"
+    example: str = ""
     start: Value = None
     needs: tuple[str, str] | None = None
     percent: bool = False
@@ -168,10 +169,10 @@ ENGINE = (
             "Bits per weight of experts at lower precision. 4-bit loses less and reads slower.", "speed",
             choices=("coarsest", "2", "4"), names=("Lowest stored", "2-bit", "4-bit"), advanced=True),
     Setting("cache_fraction", "float", None, "Experts kept in memory",
-            "Share of the model's experts kept in memory.", "memory", low=0.0, high=1.0,
+            "More in memory means fewer disk reads.", "memory", low=0.0, high=1.0,
             optional=True, percent=True),
     Setting("memory_gb", "float", None, "Memory limit (GB)",
-            "Most memory the app may use.",
+            "The app stays below this.",
             "memory", low=0.25, high=4096.0, optional=True),
     Setting("policy", "choice", "hobbit", "Cache policy",
             "Which expert leaves memory first when space is needed.", "speed",
@@ -232,14 +233,14 @@ HUB = (
     Setting("endpoint", "text", "", "Model hub URL",
             "Where to search for and download models, for example a mirror.", "network"),
     Setting("proxy", "text", "", "Proxy URL",
-            "For example http://proxy.example:8080.", "network"),
+            "Searches and downloads go through it.", "network", example="http://proxy.example:8080"),
     Setting("offline", "bool", False, "Offline mode",
             "No searches, no downloads, no network use.", "network"),
 )  # fmt: skip
 
 IMPORT_BATTERY = Setting(
-    "import_battery", "int", 30, "Pause imports on battery (%)",
-    "Imports wait below this battery level. 0 never waits.", "library", low=0, high=100,
+    "import_battery", "int", 30, "Pause imports below battery level (%)",
+    "On battery power, imports wait below this level. 0 never waits.", "library", low=0, high=100,
 )  # fmt: skip
 
 LIBRARY = (
@@ -253,7 +254,7 @@ SHARED = (*HUB, *LIBRARY)
 
 SERVER_PORT = Setting(
     "server_port", "int", 11535, "Port",
-    "Choose another if a program already uses this one.", "server", low=1024, high=65535,
+    "Choose another if an app already uses this one.", "server", low=1024, high=65535,
 )  # fmt: skip
 
 SERVER = (

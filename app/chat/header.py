@@ -262,10 +262,10 @@ class Header(QFrame):
         self.offline.setAccessibleName(tr("Offline: open setting"))
 
     def show_server(self, address: str, requests: int) -> None:
-        """Show that other programs can ask, and how many requests wait or are answered. address: '' hides it."""
+        """Show that other apps can ask, and how many requests wait or are answered. address: '' hides it."""
         self.server.setVisible(bool(address))
         count = plural("1 request", "%n requests", requests) if requests else tr("no requests now")
-        self.server.setText(tr("Server: {count}", count=requests) if requests else tr("Server"))
+        self.server.setText(tr("Server: {count}", count=count) if requests else tr("Server"))
         self.server.setAccessibleName(tr("Local server: {count}", count=count))
         self.server.setToolTip(
             tr("Apps can connect at {address}: {count}. Click to see them.", address=address, count=count)

@@ -232,7 +232,7 @@ class ComparePage(QWidget):
             return tr("Every expert is in memory, so both run at full precision: no loss to measure.")
         first, second = (column.dial_name(answer.dial) for column, answer in zip(self.columns, run.answers))
         kl = f"{found.kl:.4f}" if found.kl >= 5e-5 else f"{found.kl:.1e}"
-        return tr("{second} vs. {first}: KL {kl} nats per token, over the {count:,} tokens of the left answer.",
+        return tr("Difference of {second} from {first}: KL {kl} (left answer, {count:,} tokens).",
                   first=first, second=second, kl=kl, count=found.tokens)  # fmt: skip
 
     def _mark(self) -> str:

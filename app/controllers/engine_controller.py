@@ -201,7 +201,7 @@ class ModelController(QObject):
 
     @Slot(object)
     def _imported(self, card: protocol.ModelCard) -> None:
-        button = tr("Use model"), partial(self._open_to_chat, card.name)
+        button = tr("Use"), partial(self._open_to_chat, card.name)
         said = tr("{model} imported", model=card.title)
         self._shell.banners.show_banner("info", said, button=button, about=MODEL + card.name)
 

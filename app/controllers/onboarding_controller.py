@@ -118,6 +118,6 @@ class OnboardingController(QObject):
         if t is None or not arrived or self._shell.pages.currentWidget() is self.tour:
             return
         name = t.name
-        button = tr("Use model"), lambda: self._shell.model_requested.emit(name)
+        button = tr("Use"), lambda: self._shell.model_requested.emit(name)
         said = tr("{model} downloaded", model=self._view_model.title_of(t))
         self._shell.banners.show_banner("info", said, "", "", button, about=MODEL + name)

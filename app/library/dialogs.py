@@ -253,8 +253,8 @@ class SmallerDialog(QDialog):
             tr("Experts: {before} → {after}", after=size(offer.after), before=size(offer.before)),
             tr("Precision: {shares}", shares=model_text.shares(offer.bits)),
             *self._dense_line(offer),
-            tr("Quality change: {change} (measured on {tokens} tokens)", change=model_text.change(offer.kl),
-                tokens=f"{offer.tokens:,}"),
+            tr("Quality loss: {loss} (limit {limit}), measured on {tokens} tokens", loss=model_text.loss(offer.loss),
+                limit=f"{100 * offer.tolerance:g}%", tokens=f"{offer.tokens:,}"),
             tr("Needs {needed} of disk space ({free} free). The original moves to the trash.",
                 needed=size(offer.needed), free=size(offer.free)),
         ]  # fmt: skip
@@ -271,6 +271,7 @@ class SmallerDialog(QDialog):
     def _show(self, text: str) -> None:
         offer, running = self.offer, bool(self.running)
         self.found.setText(text)
+        self.found.setToolTip(tr("KL {kl} vs. full precision", kl=f"{offer.kl:.4f}") if offer is not None else "")
         self.found.setVisible(bool(text) or running)
         self.bar.setVisible(running)
         set_progress(self.bar, 0, 0)

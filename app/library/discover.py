@@ -128,7 +128,7 @@ class DiscoverModels(LibrarySection):
 
     def _align(self) -> None:
         """Have badges and buttons stand below each other in all entries, whatever they say now or later."""
-        deeds = [tr("Download"), tr("Open"), tr("Resume"), tr("Try again")]
+        deeds = [tr("Download"), tr("Use"), tr("Resume"), tr("Try again")]
         states = [tr(model_text.STATES[state]) for state in (protocol.QUEUED, protocol.RUNNING)]
         badge = widest(make_label("", self, "badge"), model_text.fit_badges())
         self._widths = badge, widest(make_button("", self), [*deeds, *states])
@@ -163,7 +163,7 @@ class DiscoverModels(LibrarySection):
         """whose: with the repository, as one of many that are called alike."""
         actions = [Action(tr("Details"), partial(self._view_model.describe, model.repo, model.gguf_name), quiet=True)]
         if model.here:
-            actions.append(Action(tr("Open"), partial(self.opened.emit, model.here), primary=True))
+            actions.append(Action(tr("Use"), partial(self.opened.emit, model.here), primary=True))
         elif model.repo in self._under_way:
             actions.append(self._under_way_action(self._under_way[model.repo]))
         else:

@@ -121,7 +121,7 @@ class InstalledModels(LibrarySection):
         builtin = tr("Built-in model") if card.name == "builtin" else ""
         actions: list[Action | Choices] = []
         if card.usable:
-            words_ = tr("In use") if open_now and self._models.state == backend.READY else tr("Open")
+            words_ = tr("In use") if open_now and self._models.state == backend.READY else tr("Use")
             actions.append(Action(words_, partial(self.opened.emit, card.name), primary=not open_now, why=in_use))
         elif card.state == model_text.UNFINISHED:
             actions.append(

@@ -70,7 +70,11 @@ def card_facts(card: protocol.ModelCard) -> str:
         rest = (
             tr("{bits}-bit shared weights", bits=card.lowered_dense.removeprefix("int")) if card.lowered_dense else ""
         )
-        tiers = joined(tr("experts: {shares}", shares=shares(card.expert_bits)), rest, change(card.lowered_kl or 0.0))
+        tiers = joined(
+            tr("experts: {shares}", shares=shares(card.expert_bits)),
+            rest,
+            tr("quality loss: {loss}", loss=loss(card.lowered_loss)),
+        )
     disk = tr("{size} on disk", size=size(card.disk_bytes))
     images = tr("reads images") if card.reads_images else ""
     seen = tr("{rate} tok/s measured here", rate=rate(card.measured)) if card.measured else ""
@@ -95,9 +99,9 @@ def shares(bits: Sequence[tuple[int, int]]) -> str:
     return tr(", ").join(each)
 
 
-def change(kl: float) -> str:
-    """Loss of quality by fewer bits."""
-    return tr("KL {kl} vs. full precision", kl=f"{kl:.4f}")
+def loss(share: float) -> str:
+    """Loss of quality by fewer bits: '0.5%', '<0.1%'."""
+    return f"{100 * share:.1f}%" if share >= 5e-4 else "<0.1%"
 
 
 def hub_facts(model: protocol.HubModel) -> str:

@@ -84,7 +84,7 @@ class DownloadList(LibrarySection):
                 Action(tr("Open settings"), partial(self.setting_requested.emit, model_text.SETTINGS[t.kind]))
             )
         if t.state == protocol.FINISHED:
-            actions.append(Action(tr("Open"), partial(self.opened.emit, t.name), primary=True))
+            actions.append(Action(tr("Use"), partial(self.opened.emit, t.name), primary=True))
         actions.append(
             Action(
                 tr("Remove", about="a download that is done") if t.state == protocol.FINISHED else tr("Cancel"),

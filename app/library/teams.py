@@ -41,7 +41,8 @@ class TeamList(LibrarySection):
 
     def _entry(self, card: protocol.TeamCard) -> LibraryEntry:
         steps = card.team.steps if card.team is not None else ()
-        absent = tr("Missing models: {names}", names=", ".join(card.missing)) if card.missing else ""
+        names = tr(", ", about="between the names of a list").join(card.missing)
+        absent = tr("Missing models: {names}", names=names) if names else ""
         actions = []
         if card.team is not None:
             use = Action(tr("Use"), partial(self.use, card.id), primary=True, why=absent)

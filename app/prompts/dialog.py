@@ -111,7 +111,8 @@ class PromptsDialog(QDialog):
             if prompt is None or self.text.toPlainText() != prompt.text:
                 self.text.setPlainText(prompt.text if prompt is not None else "")
         found = variables(prompt.text) if prompt is not None else []
-        show_text(self.note, tr("Asks for: {names}", names=", ".join(found)) if found else "")
+        names = tr(", ", about="between the names of a list").join(found)
+        show_text(self.note, tr("Asks for: {names}", names=names) if found else "")
 
     @Slot()
     def _keep(self) -> None:

@@ -18,7 +18,7 @@ from engine import protocol
 # Okabe and Ito's colours, which people of any sight tell apart; '' is that of text.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "", "#888888")
 _LIMITS = {"belady": tr_noop("Best possible"), "bound": tr_noop("Lower bound")}
-_ROWS = {"layers": tr_noop("Attention"), "experts": tr_noop("Experts"), "waits": tr_noop("Waiting"),
+_ROWS = {"layers": tr_noop("Attention"), "experts": tr_noop("Experts"), "waits": tr_noop("Waiting time"),
          "reads": tr_noop("Disk reads")}  # fmt: skip
 KINDS = {
     "demand": tr_noop("On demand"), "upgrade": tr_noop("Precision upgrade"), "prefetch": tr_noop("Prefetched"),

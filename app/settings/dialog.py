@@ -41,7 +41,7 @@ from engine import protocol
 _PAGES = {
     "sampling": (tr_noop("Generation"), tr_noop("Applies to the next answer.")),
     "speed": (tr_noop("Performance"), tr_noop("How fast and how precise answers are.")),
-    "memory": (tr_noop("Memory"), tr_noop("How much memory the app may use.")),
+    "memory": (tr_noop("Memory"), tr_noop("How much memory the app uses.")),
 }
 _SAMPLING = {s.name for s in protocol.settings.SAMPLING}
 

@@ -340,7 +340,7 @@ class SettingEditor(QWidget):
             shares.changed.connect(self._take)
             return shares
         line = QLineEdit(self)
-        line.setPlaceholderText(tr("Automatic") if s.optional else "")
+        line.setPlaceholderText(tr("Automatic") if s.optional else s.example)
         if s.kind != "text":
             sizes.follow(line, lambda wide: wide.setFixedWidth(17 * wide.fontMetrics().averageCharWidth()))
             line.setAlignment(Qt.AlignmentFlag.AlignRight)

@@ -83,7 +83,7 @@ LEARN_MORE: Mapping[str, str] = {
         "memory limit allows."
     ),
     "memory_gb": tr_noop(
-        "Automatic takes what is free now, less 2 GB for other programs. A lower limit leaves them more and "
+        "Automatic takes what is free now, less 2 GB for other apps. A lower limit leaves them more and "
         "makes answers slower where fewer experts fit. It holds for the whole app."
     ),
     "context_length": tr_noop(
@@ -107,7 +107,7 @@ LEARN_MORE: Mapping[str, str] = {
     ),
     "threads": tr_noop(
         "Automatic uses one thread for each core, and leaves out slow cores where they don't help. Fewer threads make "
-        "answers slower and leave more of the CPU to other programs."
+        "answers slower and leave more of the CPU to other apps."
     ),
     "dense": tr_noop(
         "Auto mostly uses 8-bit, which loses hardly anything. Small models keep float32, and 4-bit is used only where "
@@ -124,7 +124,7 @@ LEARN_MORE: Mapping[str, str] = {
     "endpoint": tr_noop(
         "Leave it empty for Hugging Face. A mirror has the same models at another address, and gets a token of its own."
     ),
-    "proxy": tr_noop("Searches and downloads go through it. Leave it empty to use the system's."),
+    "proxy": tr_noop("Leave it empty to use the system's proxy."),
     "offline": tr_noop(
         "Chats, the models on this computer and the local server keep working. Endpoints and tool servers on other "
         "computers are not asked."

@@ -56,8 +56,8 @@ def explain(error: BaseException, path: Path) -> Problem:
     if code in _CORRUPT:
         return Problem("corrupt", tr("The chat file is damaged."), "", cause)
     if code in _BUSY:
-        return Problem("busy", tr("Another program has locked the chat file."),
-                       tr("Close other windows of the app and backup programs, then try again."), cause)  # fmt: skip
+        return Problem("busy", tr("Another app has locked the chat file."),
+                       tr("Close other windows of the app and backup apps, then try again."), cause)  # fmt: skip
     if code == sqlite3.SQLITE_FULL or number == errno.ENOSPC:
         return Problem("full", tr("The disk is full: chats can't be saved."),
                        tr("Free some space, then try again."), cause)  # fmt: skip

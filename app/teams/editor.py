@@ -133,7 +133,8 @@ class StepEditor(QFrame):
         self.note.setChecked(step.note)
         self.history = QCheckBox(tr("Sees earlier messages"), self)
         self.history.setChecked(step.history)
-        holes = tr("Use {holes} or an earlier step's name in braces.", holes="{message}, {last}, {language}")
+        names = tr(", ", about="between the names of a list").join(("{message}", "{last}", "{language}"))
+        holes = tr("Use {holes} or an earlier step's name in braces.", holes=names)
         vbox(
             hbox((self.name, 1), up, down, gone),
             make_label(tr("When"), self, "muted"), self._conditions, hbox(more, ...),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
@@ -248,8 +249,8 @@ def swatches(kinds: Sequence[tuple[str, str]]) -> str:
 
 
 def _unbroken(words: str) -> str:
-    """In one line: broken neither at a space, nor after a sign of a script without any."""
-    return _CJK.sub(r"\1&#8288;", words.replace(" ", "&nbsp;"))
+    """As HTML, in one line: broken neither at a space, nor after a sign of a script without any."""
+    return _CJK.sub(r"\1&#8288;", escape(words).replace(" ", "&nbsp;"))
 
 
 def _rounded(area: QRectF, radius: float) -> QPainterPath:

@@ -166,7 +166,7 @@ class FiguresPanel(QWidget):
 def _percent(share: float) -> str:
     """Of something that occurs: never 0 %, and 100 % only for all."""
     if share < 0.01:
-        return tr("under 1%")
+        return tr("<1%")
     return percent(min(0.99, share) if share < 1 else 1.0)
 
 

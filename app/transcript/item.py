@@ -376,7 +376,7 @@ class MessageItem:
         if self._splitter.thinking and self.streaming:
             return tr("Thinking… {time}", time=notes.whole(time.monotonic() - self._thinking_since))
         seconds = float(self.message.stats.get("thinking_seconds", 0.0))
-        return tr("Thought for {time}", time=notes.whole(seconds)) if seconds else tr("Thinking")
+        return tr("Thought for {time}", time=notes.whole(seconds)) if seconds else tr("Thoughts")
 
     def bubble_width(self, column: float) -> float:
         """Width of the user's bubble: as narrow as its words allow."""

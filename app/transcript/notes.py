@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from app.i18n.translate import plural, tr, tr_engine, tr_noop
 from app.storage.records import StoredMessage
+from app.widgets.text import size
 from engine.translatable import from_json
 
 _ENDS = {
@@ -153,7 +154,7 @@ def details(message: StoredMessage) -> list[Figure]:
         found = tr("{hits:,} of {uses:,} ({percent}%)", hits=hits, uses=hits + misses, percent=share)
         rows.append(Figure(tr("Cache hits"), found, tr(REQUESTS)))
     if not sent or hits + misses:  # a team asks models here, too
-        rows.append(Figure(tr("Disk reads"), f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
+        rows.append(Figure(tr("Disk reads"), size(int(stats.get("bytes_read", 0)))))
     precision = {k: v for k, v in stats.get("precision", {}).items() if v}
     total = sum(precision.values())
     for key, uses in precision.items():
@@ -166,7 +167,7 @@ def details(message: StoredMessage) -> list[Figure]:
             Figure(tr("Replaced experts"), tr("{uses:,} ({percent}%)", uses=replaced, percent=share), tr(REPLACED))
         )
     peak = int(stats.get("peak_rss", 0))
-    rows.append(Figure(tr("Peak memory"), f"{peak / 1e9:.2f} GB" if peak or not sent else ""))
+    rows.append(Figure(tr("Peak memory"), size(peak) if peak or not sent else ""))
     return [figure for figure in rows if figure.value]
 
 
@@ -209,13 +210,13 @@ def _kind(key: str) -> str:
 
 
 def precision_mix(precision: dict[str, Any]) -> str:
-    """'91 % at 8 bits': the share of expert uses at the finest precision; nothing where all ran alike."""
+    """'91% at 8-bit': the share of expert uses at the finest precision; nothing where all ran alike."""
     used = [k for k, v in precision.items() if v]
     if len(used) < 2:
         return ""
     finest = max((k for k in used if k != "skipped"), key=int)
     share = f"{100 * precision[finest] / sum(precision.values()):.0f}"
-    return tr("{percent}% {bits}-bit", percent=share, bits=finest)
+    return tr("{percent}% at {bits}-bit", percent=share, bits=finest)
 
 
 def rate(value: float) -> str:
@@ -224,9 +225,9 @@ def rate(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format a time: 'less than 0.1 s', '0.4 s', '12 s', '2 min 05 s'."""
+    """Format a time: '< 0.1 s', '0.4 s', '12 s', '2 min 05 s'."""
     if seconds < 0.1:
-        return tr("less than 0.1 s")
+        return tr("< 0.1 s")
     if seconds < 10:
         return tr("{seconds} s", seconds=f"{seconds:.1f}")
     if seconds < 60:

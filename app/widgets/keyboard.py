@@ -65,11 +65,13 @@ SHORTCUTS = (
 
 
 def key_names(keys: str) -> str:
-    """Keys of a Shortcut as people read them on their keyboard: 'Enter', 'Alt+↑'."""
+    """Keys of a Shortcut as people read them on their keyboard, in any language: 'Enter', 'Alt+↑'."""
     native = QKeySequence.SequenceFormat.NativeText
-    names = QKeySequence(keys.replace("Return", "Enter")).toString(native)
-    up = QKeySequence("Up").toString(native)
-    return names.removesuffix(up) + "↑" if keys.endswith("Up") else names
+    names = QKeySequence(keys).toString(native)
+    for key, name in (("Return", "Enter"), ("Up", "↑")):
+        if keys.endswith(key):
+            return names.removesuffix(QKeySequence(key).toString(native)) + name
+    return names
 
 
 def stops(root: QWidget) -> list[QWidget]:

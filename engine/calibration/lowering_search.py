@@ -151,8 +151,9 @@ def offer(store: Store, found: Found) -> LoweringOffer:
     needed = after + (store.path / store.manifest.dense_file).stat().st_size
     dense_before, dense_after = found.dense
     return LoweringOffer(
-        tolerance=low.tolerance, before=store.expert_bytes(), after=after, bits=tuple(sorted(counts.items())),
-        kl=low.kl, tokens=low.tokens, needed=needed, free=shutil.disk_usage(store.path.parent).free,
+        tolerance=low.tolerance, loss=low.loss, before=store.expert_bytes(), after=after,
+        bits=tuple(sorted(counts.items())), kl=low.kl, tokens=low.tokens, needed=needed,
+        free=shutil.disk_usage(store.path.parent).free,
         dense_before=dense_before, dense_after=dense_after, dense_bits=BITS.get(low.dense, 0),  # type: ignore[call-overload]
     )  # fmt: skip
 

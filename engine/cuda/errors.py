@@ -47,7 +47,7 @@ def refused(function: str, code: int) -> CardError:
     if code == OUT_OF_MEMORY:
         return CardError(
             msg("Not enough GPU memory."),
-            msg("Close other programs that use the GPU, or set “Compute device” to CPU."),
+            msg("Close other apps that use the GPU, or set “Compute device” to CPU."),
             code,
         )
     if code in _OLD_DRIVER:
@@ -58,8 +58,8 @@ def refused(function: str, code: int) -> CardError:
     elif code in _COMPILER:
         sentence, action = msg("The GPU driver can't load the kernels for this card."), _PROCESSOR
     elif code in _TAKEN:
-        sentence = msg("The GPU is in use by another program.")
-        action = msg("Close that program, or set “Compute device” to CPU.")
+        sentence = msg("The GPU is in use by another app.")
+        action = msg("Close that app, or set “Compute device” to CPU.")
     elif code in _LOST:
         sentence = msg("The GPU stopped working ({code}).", code=code)
         action = msg("Reload the model. If it happens again, update the driver or restart the computer.")

@@ -38,7 +38,7 @@ def _while_busy(rates: Rates | None) -> Translatable:
     if rates is None or not rates.busy:
         return NO_TEXT
     return msg(
-        "Measured while other programs used {busy}% of the processor. It will be measured again.",
+        "Measured while other apps used {busy}% of the processor. It will be measured again.",
         busy=f"{100 * rates.busy:.0f}",
     )
 

@@ -148,5 +148,5 @@ def require_least_memory() -> None:
                 needed=needed,
                 given=given,
             ),
-            msg("Raise the memory limit the app runs under, or close other programs under the same limit."),
+            msg("Raise the memory limit the app runs under, or close other apps under the same limit."),
         )

@@ -104,9 +104,7 @@ class NativeEncoder:
         if failed == _NOT_FINITE:
             raise NotFinite("not finite")
         if failed == _NO_MEMORY:
-            raise UnderhillError(
-                Kind.OUT_OF_MEMORY, msg("Not enough memory to quantize."), msg("Close other programs.")
-            )
+            raise UnderhillError(Kind.OUT_OF_MEMORY, msg("Not enough memory to quantize."), msg("Close other apps."))
         return Encoded(e.unit, e.norm, tuple(e.errors[: len(codes)]))
 
 

@@ -57,7 +57,7 @@ def measure_computer(
     if not again and _complete(known):
         return computer()
     _log.info("Measuring this computer")
-    wait_for_quiet(PATIENCE, lambda: report(msg("Waiting for other programs to finish"), 0, 0), cancelled)
+    wait_for_quiet(PATIENCE, lambda: report(msg("Waiting for other apps to finish"), 0, 0), cancelled)
     rates = probe_fully(place, large_files(place), report, cancelled)
     if rates.busy and known is not None and known.disk_points and not known.busy:
         return _described(known, msg("The processor is busy; the previous result is kept."))

@@ -57,8 +57,9 @@ class ModelCard:
     reads_images: a user's turn may come with pictures (Message.images); of any READY model.
     fit: how it would run here now; None where nobody asked, or where it cannot be opened. measured: tokens a second
     that it answered with on this computer when it last ran that way; 0 where it did not.
-    expert_bits: (bits, experts that have them), and lowered_kl: the KL divergence from before; where some were lowered.
-    lowered_dense: how its other weights were held for that, '' as ever.
+    expert_bits: (bits, experts that have them), lowered_kl: the KL divergence from before, and lowered_loss: what
+    quality was lost (Lowering.loss); where some were lowered. lowered_dense: how its other weights were held for that,
+    '' as ever.
     calibration: what was measured of its precision dials; None until then. verified: what verifying its files found;
     None where they were not verified, or have changed since. doing: what it is busy with while nobody asks, in a
     sentence.
@@ -97,6 +98,7 @@ class ModelCard:
     measured: float = 0.0
     expert_bits: tuple[tuple[int, int], ...] = ()
     lowered_kl: float | None = None
+    lowered_loss: float = 0.0
     lowered_dense: str = ""
     verified: Verification | None = None
 
@@ -153,13 +155,15 @@ class DeletedModel:
 class LoweringOffer:
     """What fewer bits for a model's more robust experts would save and cost (edgemoe, section III-B).
 
-    tolerance: 0.02 is 2 %. before, after: bytes of all experts. bits: (bits, experts that would have them). kl: KL
-    divergence from Exact, measured over so many `tokens` of text that nothing was chosen by. needed, free: bytes that
-    its copy takes on the disk, and that are free there. dense_before, dense_after: bytes of the other weights in
-    memory; dense_bits: that these get, 0 where they stay as they are.
+    tolerance, loss: of quality, at most and as measured (Lowering.loss); 0.02 is 2 %. before, after: bytes of all
+    experts. bits: (bits, experts that would have them). kl: KL divergence from Exact, measured over so many `tokens` of
+    text that nothing was chosen by. needed, free: bytes that its copy takes on the disk, and that are free there.
+    dense_before, dense_after: bytes of the other weights in memory; dense_bits: that these get, 0 where they stay as
+    they are.
     """
 
     tolerance: float
+    loss: float
     before: int
     after: int
     bits: tuple[tuple[int, int], ...]

@@ -104,6 +104,7 @@ def outlined(path: Path, manifest: Manifest) -> StoreOutline:
         expert_bits=() if manifest.lowering is None else _counted(used),
         lowered_dense="" if manifest.lowering is None else manifest.lowering.dense,
         lowered_kl=None if manifest.lowering is None else manifest.lowering.kl,
+        lowered_loss=0.0 if manifest.lowering is None else manifest.lowering.loss,
         tier_bytes=tuple((tier, _bytes_at(tier, used)) for tier in tiers),
     )
     return StoreOutline(card, (*(layer.file for layer in manifest.all_layers), manifest.dense_file))
@@ -158,11 +159,7 @@ def note_of(name: str, parameters: int, lean: bool) -> Translatable:
     notes = []
     if name == BUILTIN:
         notes.append(
-            msg(
-                "A tiny built-in model ({parameters}M params) for trying the app. It is often wrong; download a "
-                "bigger one for real use.",
-                parameters=f"{parameters / 1e6:.0f}",
-            )
+            msg("A tiny built-in model for trying the app. It is often wrong; download a bigger one for real use.")
         )
     elif parameters < TOY:
         notes.append(msg("A very small model: answers are simple and often wrong."))

@@ -116,9 +116,7 @@ class IoPool:
         self._hook = hook  # kept alive
         self._pool: int | None = self._quick.uh_io_open(readers, hook)
         if self._pool is None:
-            raise UnderhillError(
-                Kind.OUT_OF_MEMORY, msg("The readers could not be started."), msg("Close other programs.")
-            )
+            raise UnderhillError(Kind.OUT_OF_MEMORY, msg("The readers could not be started."), msg("Close other apps."))
         self._ends = ctypes.create_string_buffer(_AT_ONCE * _END.size)
         self._events = ctypes.create_string_buffer(_AT_ONCE * _EVENT.size)
         # The hook is an argument so that it outlives the threads that call it. Through the patient library: closing

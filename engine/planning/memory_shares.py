@@ -199,7 +199,7 @@ def _too_little(model: ModelFacts, least: int, most: int, *, asked: bool) -> Und
     raised = (
         msg("Raise the memory limit to {at_least} or choose a smaller model.", at_least=at_least(least))
         if asked
-        else msg("Close other programs or choose a smaller model.")
+        else msg("Close other apps or choose a smaller model.")
     )
     return UnderhillError(
         Kind.OUT_OF_MEMORY,

@@ -151,8 +151,8 @@ def _bound(host: str, port: int) -> socket.socket:
         if cause.errno == errno.EADDRINUSE:
             raise UnderhillError(
                 Kind.BUSY,
-                msg("Another program uses port {port}, so the local server cannot be turned on.", port=port),
-                msg("Choose another port, or end the program that has it."),
+                msg("Another app uses port {port}, so the local server cannot be turned on.", port=port),
+                msg("Choose another port, or end the app that has it."),
             ) from cause
         raise UnderhillError(
             Kind.BUSY,

@@ -38,7 +38,7 @@ class LocalServer:
             raise UnderhillError(
                 Kind.BAD_REQUEST,
                 msg("At {host} other computers could ask, so a key is needed.", host=command.host),
-                msg("Set a key, or take 127.0.0.1, where only programs on this computer can ask."),
+                msg("Set a key, or take 127.0.0.1, where only apps on this computer can ask."),
             )
         self._told, self._send, self._due, self._told_at = told, send, False, 0.0
         self._listener = HttpListener(command.host, command.port)

@@ -36,7 +36,7 @@ def why(pace: Pace) -> Translatable:
     """The sentence; two where other programs have a part in it."""
     if pace.others < HELD:
         return _limit(pace)
-    others = msg("Slowed down by other programs ({others} of the processor).", others=_share(pace.others))
+    others = msg("Slowed down by other apps ({others} of the processor).", others=_share(pace.others))
     return joined(" ", (_limit(pace), others))
 
 

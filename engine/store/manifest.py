@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from functools import partial
@@ -116,6 +117,11 @@ class Lowering:
     kl: float
     tokens: int
     dense: str = ""
+
+    @property
+    def loss(self) -> float:
+        """What a tolerance bounds: the rise of perplexity on this text, or on what the model would write itself."""
+        return max(self.perplexity_rise, math.expm1(self.kl))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,8 +63,8 @@ def writing(path: Path) -> Iterator[None]:
         if is_open_elsewhere(cause):
             raise UnderhillError(
                 Kind.DISK_ERROR,
-                msg("{file} is open in another program or protected.", file=cause.filename or path),
-                msg("Close that program, then try again."),
+                msg("{file} is open in another app or protected.", file=cause.filename or path),
+                msg("Close that app, then try again."),
             ) from cause
         raise UnderhillError(
             Kind.DISK_ERROR,

@@ -786,7 +786,7 @@
         <message>
             <location filename="../../app/compare/page.py"></location>
             <source>Ask both</source>
-            <translation>同时提问</translation>
+            <translation>向两者提问</translation>
         </message>
         <message>
             <location filename="../../app/compare/page.py"></location>
@@ -842,8 +842,8 @@
         </message>
         <message>
             <location filename="../../app/compare/page.py"></location>
-            <source>{second} vs. {first}: KL {kl} nats per token, over the {count:,} tokens of the left answer.</source>
-            <translation>{second} 相对 {first}：在左侧回答的 {count:,} 个词元上，KL 为每词元 {kl} 奈特。</translation>
+            <source>Difference of {second} from {first}: KL {kl} (left answer, {count:,} tokens).</source>
+            <translation>“{second}”与“{first}”的差异：KL {kl}（左侧回答，{count:,} 词元）。</translation>
         </message>
         <message>
             <location filename="../../app/compare/page.py"></location>
@@ -907,8 +907,13 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
-            <source>Context full</source>
-            <translation>上下文已满</translation>
+            <source>Message too long</source>
+            <translation>消息过长</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer.py"></location>
+            <source>Context full: oldest messages left out</source>
+            <translation>上下文已满：略去最早的消息</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -1002,8 +1007,14 @@
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
+            <source>, </source>
+            <comment>between the names of a list</comment>
+            <translation>、</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer.py"></location>
             <source>Queued. Click to edit.</source>
-            <translation>已排队，点按可编辑</translation>
+            <translation>已排队，点击可编辑</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -1013,7 +1024,7 @@
         <message>
             <location filename="../../app/composer.py"></location>
             <source>Click to view</source>
-            <translation>点按查看</translation>
+            <translation>点击查看</translation>
         </message>
         <message>
             <location filename="../../app/composer.py"></location>
@@ -1023,7 +1034,7 @@
         <message>
             <location filename="../../app/composer.py"></location>
             <source>Click to preview the text</source>
-            <translation>点按预览文本</translation>
+            <translation>点击预览文本</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chat_controller.py"></location>
@@ -1148,7 +1159,7 @@
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
-            <source>Use model</source>
+            <source>Use</source>
             <translation>使用</translation>
         </message>
         <message>
@@ -1545,7 +1556,7 @@
         <message>
             <location filename="../../app/dialogs.py"></location>
             <source>Chat offline with Mixture-of-Experts models bigger than your memory.</source>
-            <translation>离线与比内存更大的混合专家（MoE）模型对话。</translation>
+            <translation>在本机离线运行比内存还大的混合专家（MoE）模型。</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
@@ -1920,7 +1931,7 @@
         <message>
             <location filename="../../app/library/dialogs.py"></location>
             <source>{layers} layers × {experts} experts, {active} active</source>
-            <translation>{layers} 层 × {experts} 专家，激活 {active}</translation>
+            <translation>{layers} 层 × {experts} 个专家，每次激活 {active} 个</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -1969,8 +1980,8 @@
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
-            <source>Quality change: {change} (measured on {tokens} tokens)</source>
-            <translation>质量变化：{change}（在 {tokens} 词元上测得）</translation>
+            <source>Quality loss: {loss} (limit {limit}), measured on {tokens} tokens</source>
+            <translation>质量损失：{loss}（上限 {limit}），在 {tokens} 词元上测得</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -1981,6 +1992,11 @@
             <location filename="../../app/library/dialogs.py"></location>
             <source>Shared weights: {bits}-bit, {before} → {after} in memory</source>
             <translation>共享权重：{bits} 位，内存 {before} → {after}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/dialogs.py"></location>
+            <source>KL {kl} vs. full precision</source>
+            <translation>与全精度相差 KL {kl}</translation>
         </message>
         <message>
             <location filename="../../app/library/dialogs.py"></location>
@@ -2280,11 +2296,6 @@
         </message>
         <message>
             <location filename="../../app/library/endpoints.py"></location>
-            <source>Use</source>
-            <translation>使用</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/endpoints.py"></location>
             <source>Edit</source>
             <translation>编辑</translation>
         </message>
@@ -2446,7 +2457,7 @@
         <message>
             <location filename="../../app/library/model_filters.py"></location>
             <source>Best first</source>
-            <translation>最佳优先</translation>
+            <translation>推荐优先</translation>
         </message>
         <message>
             <location filename="../../app/library/model_filters.py"></location>
@@ -2466,7 +2477,7 @@
         <message>
             <location filename="../../app/library/model_filters.py"></location>
             <source>Any fit</source>
-            <translation>不限适配</translation>
+            <translation>不限运行方式</translation>
         </message>
         <message>
             <location filename="../../app/library/model_filters.py"></location>
@@ -2571,7 +2582,7 @@
         <message>
             <location filename="../../app/library/model_text.py"></location>
             <source>From disk</source>
-            <translation>从磁盘</translation>
+            <translation>磁盘运行</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -2621,7 +2632,7 @@
         <message>
             <location filename="../../app/library/model_text.py"></location>
             <source>{bits}-bit experts</source>
-            <translation>{bits} 位专家</translation>
+            <translation>专家精度 {bits} 位</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -2632,6 +2643,11 @@
             <location filename="../../app/library/model_text.py"></location>
             <source>experts: {shares}</source>
             <translation>专家：{shares}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>quality loss: {loss}</source>
+            <translation>质量损失：{loss}</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -2664,11 +2680,6 @@
             <location filename="../../app/library/model_text.py"></location>
             <source>, </source>
             <translation>，</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_text.py"></location>
-            <source>KL {kl} vs. full precision</source>
-            <translation>与全精度相差 KL {kl}</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
@@ -2958,8 +2969,8 @@
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Your chats, files and measurements stay here. Nothing is sent until you search for or download a model.</source>
-            <translation>对话、文件和测量结果都留在本机。在你搜索或下载模型之前，不会发送任何内容。</translation>
+            <source>Your chats, files and measurements stay here. Nothing is sent unless you ask for it, for example to download a model.</source>
+            <translation>对话、文件和测量结果都留在本机。只有在你要求时（例如下载模型）才会发送内容。</translation>
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
@@ -3171,7 +3182,7 @@
         <message>
             <location filename="../../app/prompts/dialog.py"></location>
             <source>Asks for: {names}</source>
-            <translation>会询问：{names}</translation>
+            <translation>变量：{names}</translation>
         </message>
         <message>
             <location filename="../../app/prompts/dialog.py"></location>
@@ -3257,8 +3268,8 @@
         </message>
         <message>
             <location filename="../../app/recordings/charts.py"></location>
-            <source>Waiting</source>
-            <translation>正在等待</translation>
+            <source>Waiting time</source>
+            <translation>等待</translation>
         </message>
         <message>
             <location filename="../../app/recordings/charts.py"></location>
@@ -3499,8 +3510,8 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>How much memory the app may use.</source>
-            <translation>应用可使用的内存。</translation>
+            <source>How much memory the app uses.</source>
+            <translation>应用使用多少内存。</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -3515,7 +3526,7 @@
         <message>
             <location filename="../../app/settings/dialog.py"></location>
             <source>Show advanced</source>
-            <translation>显示高级</translation>
+            <translation>高级设置</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -3801,8 +3812,8 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
-            <source>Automatic takes what is free now, less 2 GB for other programs. A lower limit leaves them more and makes answers slower where fewer experts fit. It holds for the whole app.</source>
-            <translation>“自动”使用当前空闲的内存，并为其他程序留出 2 GB。上限越低，留给它们的越多；能放入内存的专家变少时，回答会变慢。此上限适用于整个应用。</translation>
+            <source>Automatic takes what is free now, less 2 GB for other apps. A lower limit leaves them more and makes answers slower where fewer experts fit. It holds for the whole app.</source>
+            <translation>“自动”使用当前空闲的内存，并为其他应用留出 2 GB。上限越低，留给它们的越多；能放入内存的专家变少时，回答会变慢。此上限适用于整个应用。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -3831,8 +3842,8 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
-            <source>Automatic uses one thread for each core, and leaves out slow cores where they don't help. Fewer threads make answers slower and leave more of the CPU to other programs.</source>
-            <translation>自动时每个核心使用一个线程，慢核心没有帮助时不使用。线程更少时回答更慢，但给其他程序留出更多 CPU。</translation>
+            <source>Automatic uses one thread for each core, and leaves out slow cores where they don't help. Fewer threads make answers slower and leave more of the CPU to other apps.</source>
+            <translation>自动时每个核心使用一个线程，慢核心没有帮助时不使用。线程更少时回答更慢，但给其他应用留出更多 CPU。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -3847,7 +3858,7 @@
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
             <source>Activations are the numbers that pass from layer to layer. Auto rounds them, under Exact too: that costs far less than 4-bit experts do.</source>
-            <translation>激活值是层与层之间传递的数字。“自动”会对它们取整，在“精确”下也是如此：其损失远小于 4 位专家。</translation>
+            <translation>激活值是层与层之间传递的数字。“自动”会对它们取整，在“精确”下也是如此：其损失远小于把专家存为 4 位。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -3856,8 +3867,8 @@
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
-            <source>Searches and downloads go through it. Leave it empty to use the system's.</source>
-            <translation>搜索和下载通过此代理进行。留空则使用系统的代理。</translation>
+            <source>Leave it empty to use the system's proxy.</source>
+            <translation>留空则使用系统的代理。</translation>
         </message>
         <message>
             <location filename="../../app/settings/learn_more.py"></location>
@@ -4068,7 +4079,7 @@
         <message>
             <location filename="../../app/settings/pages.py"></location>
             <source>No token for {hub}. Some models need one.</source>
-            <translation>没有 {hub} 的令牌。部分模型需要令牌。</translation>
+            <translation>尚未保存 {hub} 的令牌。部分模型需要令牌。</translation>
         </message>
         <message>
             <location filename="../../app/settings/pages.py"></location>
@@ -4288,6 +4299,11 @@
             <location filename="../../app/settings/scores.py"></location>
             <source>T2 raised to {value}: it can't be below T1.</source>
             <translation>T2 已升为 {value}：不能低于 T1。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/server_page.py"></location>
+            <source>Waiting</source>
+            <translation>正在等待</translation>
         </message>
         <message>
             <location filename="../../app/settings/server_page.py"></location>
@@ -4670,12 +4686,6 @@
             <location filename="../../app/settings/tools_page.py"></location>
             <source>Ask again</source>
             <translation>重新询问</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/tools_page.py"></location>
-            <source>, </source>
-            <comment>between the names of a list</comment>
-            <translation>、</translation>
         </message>
         <message>
             <location filename="../../app/settings/tools_page.py"></location>
@@ -5074,13 +5084,13 @@
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Another program has locked the chat file.</source>
-            <translation>对话文件被其他程序占用。</translation>
+            <source>Another app has locked the chat file.</source>
+            <translation>对话文件被其他应用占用。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
-            <source>Close other windows of the app and backup programs, then try again.</source>
-            <translation>关闭应用的其他窗口和备份程序，然后重试。</translation>
+            <source>Close other windows of the app and backup apps, then try again.</source>
+            <translation>关闭应用的其他窗口和备份应用，然后重试。</translation>
         </message>
         <message>
             <location filename="../../app/storage/database_thread.py"></location>
@@ -5290,7 +5300,7 @@
         <message>
             <location filename="../../app/teams/editor.py"></location>
             <source>Internal note, not shown as the answer</source>
-            <translation>内部说明，不作为回答显示</translation>
+            <translation>内部备注，不作为回答显示</translation>
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
@@ -5305,7 +5315,7 @@
         <message>
             <location filename="../../app/teams/editor.py"></location>
             <source>When</source>
-            <translation>当</translation>
+            <translation>条件</translation>
         </message>
         <message>
             <location filename="../../app/teams/editor.py"></location>
@@ -5786,8 +5796,8 @@
         </message>
         <message>
             <location filename="../../app/telemetry/figures_panel.py"></location>
-            <source>under 1%</source>
-            <translation>不到 1%</translation>
+            <source>&lt;1%</source>
+            <translation>&lt;1%</translation>
         </message>
         <message>
             <location filename="../../app/theme/theme.py"></location>
@@ -5903,6 +5913,11 @@
             <location filename="../../app/transcript/item.py"></location>
             <source>Thought for {time}</source>
             <translation>思考了 {time}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/item.py"></location>
+            <source>Thoughts</source>
+            <translation>思考内容</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -6080,13 +6095,13 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>{percent}% {bits}-bit</source>
-            <translation>{bits} 位 {percent}%</translation>
+            <source>{percent}% at {bits}-bit</source>
+            <translation>{percent}% 为 {bits} 位</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>less than 0.1 s</source>
-            <translation>不到 0.1 秒</translation>
+            <source>&lt; 0.1 s</source>
+            <translation>&lt; 0.1 秒</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -6212,7 +6227,7 @@
         <message>
             <location filename="../../app/transcript/steps.py"></location>
             <source>Internal note</source>
-            <translation>内部说明</translation>
+            <translation>内部备注</translation>
         </message>
         <message>
             <location filename="../../app/transcript/steps.py"></location>
@@ -6392,12 +6407,12 @@
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
             <source>Regenerate the last answer</source>
-            <translation>重新生成上一个回答</translation>
+            <translation>重新生成最后一个回答</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
             <source>Continue the last answer</source>
-            <translation>继续上一个回答</translation>
+            <translation>继续最后一个回答</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
@@ -6407,7 +6422,7 @@
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
             <source>Copy the last answer</source>
-            <translation>复制上一个回答</translation>
+            <translation>复制最后一个回答</translation>
         </message>
         <message>
             <location filename="../../app/widgets/keyboard.py"></location>
@@ -6632,7 +6647,7 @@
         <message>
             <location filename="../../engine/calibration/robustness.py"></location>
             <source>Comparing 2-bit experts</source>
-            <translation>正在比较 2 位专家</translation>
+            <translation>正在比较精度为 2 位的专家</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/robustness.py"></location>
@@ -6871,8 +6886,8 @@
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>Close other programs that use the GPU, or set “Compute device” to CPU.</source>
-            <translation>关闭其他使用 GPU 的程序，或将“计算设备”设为 CPU。</translation>
+            <source>Close other apps that use the GPU, or set “Compute device” to CPU.</source>
+            <translation>关闭其他使用 GPU 的应用，或将“计算设备”设为 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
@@ -6896,13 +6911,13 @@
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>The GPU is in use by another program.</source>
-            <translation>GPU 正被其他程序独占。</translation>
+            <source>The GPU is in use by another app.</source>
+            <translation>GPU 正被其他应用独占。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
-            <source>Close that program, or set “Compute device” to CPU.</source>
-            <translation>关闭该程序，或将“计算设备”设为 CPU。</translation>
+            <source>Close that app, or set “Compute device” to CPU.</source>
+            <translation>关闭该应用，或将“计算设备”设为 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/errors.py"></location>
@@ -7376,8 +7391,8 @@
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
-            <source>Close other programs or lower the memory limit.</source>
-            <translation>关闭其他程序，或调低内存上限。</translation>
+            <source>Close other apps or lower the memory limit.</source>
+            <translation>关闭其他应用，或调低内存上限。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
@@ -7462,7 +7477,7 @@
         <message>
             <location filename="../../engine/experts/execution/card_proof.py"></location>
             <source>{name} and the CPU give different results: {tier}-bit experts differ by {worst}.</source>
-            <translation>{name} 与 CPU 的结果不同：{tier} 位专家相差 {worst}。</translation>
+            <translation>{name} 与 CPU 的结果不同：精度为 {tier} 位的专家相差 {worst}。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/loading/pending.py"></location>
@@ -7507,12 +7522,12 @@
         <message>
             <location filename="../../engine/experts/runtime.py"></location>
             <source>This model has no {tier}-bit experts.</source>
-            <translation>此模型没有 {tier} 位的专家。</translation>
+            <translation>此模型没有精度为 {tier} 位的专家。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/runtime.py"></location>
             <source>It holds {stored} bits.</source>
-            <translation>它有 {stored} 位的专家。</translation>
+            <translation>它的专家精度为 {stored} 位。</translation>
         </message>
         <message>
             <location filename="../../engine/formats/checkpoint.py"></location>
@@ -8456,8 +8471,8 @@
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
-            <source>Measured while other programs used {busy}% of the processor. It will be measured again.</source>
-            <translation>测量时其他程序占用了 {busy}% 的处理器，之后会重新测量。</translation>
+            <source>Measured while other apps used {busy}% of the processor. It will be measured again.</source>
+            <translation>测量时其他应用占用了 {busy}% 的处理器，之后会重新测量。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
@@ -8536,8 +8551,8 @@
         </message>
         <message>
             <location filename="../../engine/hardware/control_groups.py"></location>
-            <source>Raise the memory limit the app runs under, or close other programs under the same limit.</source>
-            <translation>提高应用所受的内存限制，或关闭受同一限制的其他程序。</translation>
+            <source>Raise the memory limit the app runs under, or close other apps under the same limit.</source>
+            <translation>提高应用所受的内存限制，或关闭受同一限制的其他应用。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/disk_speed.py"></location>
@@ -9316,8 +9331,8 @@
         </message>
         <message>
             <location filename="../../engine/kernels/encode.py"></location>
-            <source>Close other programs.</source>
-            <translation>请关闭其他程序。</translation>
+            <source>Close other apps.</source>
+            <translation>请关闭其他应用。</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/native.py"></location>
@@ -9356,8 +9371,8 @@
         </message>
         <message>
             <location filename="../../engine/library/computer.py"></location>
-            <source>Waiting for other programs to finish</source>
-            <translation>正在等待其他程序完成</translation>
+            <source>Waiting for other apps to finish</source>
+            <translation>正在等待其他应用完成</translation>
         </message>
         <message>
             <location filename="../../engine/library/computer.py"></location>
@@ -9686,8 +9701,8 @@
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
-            <source>A tiny built-in model ({parameters}M params) for trying the app. It is often wrong; download a bigger one for real use.</source>
-            <translation>用于试用的内置小模型（{parameters}M 参数），经常出错；正式使用请下载更大的模型。</translation>
+            <source>A tiny built-in model for trying the app. It is often wrong; download a bigger one for real use.</source>
+            <translation>用于试用的内置小模型，经常出错；正式使用请下载更大的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/library/listing.py"></location>
@@ -10507,7 +10522,7 @@
         <message>
             <location filename="../../engine/planning/memory_shares.py"></location>
             <source>{name} has no {tier}-bit experts.</source>
-            <translation>{name} 没有 {tier} 位专家。</translation>
+            <translation>{name} 没有精度为 {tier} 位的专家。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/memory_shares.py"></location>
@@ -10521,8 +10536,8 @@
         </message>
         <message>
             <location filename="../../engine/planning/memory_shares.py"></location>
-            <source>Close other programs or choose a smaller model.</source>
-            <translation>关闭其他程序，或选择更小的模型。</translation>
+            <source>Close other apps or choose a smaller model.</source>
+            <translation>关闭其他应用，或选择更小的模型。</translation>
         </message>
         <message>
             <location filename="../../engine/planning/memory_shares.py"></location>
@@ -10856,13 +10871,13 @@
         </message>
         <message>
             <location filename="../../engine/server/listener.py"></location>
-            <source>Another program uses port {port}, so the local server cannot be turned on.</source>
-            <translation>端口 {port} 正被其他程序使用，无法开启本地服务器。</translation>
+            <source>Another app uses port {port}, so the local server cannot be turned on.</source>
+            <translation>端口 {port} 正被其他应用使用，无法开启本地服务器。</translation>
         </message>
         <message>
             <location filename="../../engine/server/listener.py"></location>
-            <source>Choose another port, or end the program that has it.</source>
-            <translation>换一个端口，或结束占用它的程序。</translation>
+            <source>Choose another port, or end the app that has it.</source>
+            <translation>换一个端口，或结束占用它的应用。</translation>
         </message>
         <message>
             <location filename="../../engine/server/listener.py"></location>
@@ -10881,8 +10896,8 @@
         </message>
         <message>
             <location filename="../../engine/server/local_server.py"></location>
-            <source>Set a key, or take 127.0.0.1, where only programs on this computer can ask.</source>
-            <translation>设置密钥，或使用 127.0.0.1，只让这台电脑上的程序访问。</translation>
+            <source>Set a key, or take 127.0.0.1, where only apps on this computer can ask.</source>
+            <translation>设置密钥，或使用 127.0.0.1，只让这台电脑上的应用访问。</translation>
         </message>
         <message>
             <location filename="../../engine/service/comparing.py"></location>
@@ -11026,8 +11041,8 @@
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
-            <source>Slowed down by other programs ({others} of the processor).</source>
-            <translation>其他程序占用处理器的 {others}，速度变慢。</translation>
+            <source>Slowed down by other apps ({others} of the processor).</source>
+            <translation>其他应用占用处理器的 {others}，速度变慢。</translation>
         </message>
         <message>
             <location filename="../../engine/session/bottleneck.py"></location>
@@ -11626,13 +11641,13 @@
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
-            <source>{file} is open in another program or protected.</source>
-            <translation>{file} 正被其他程序打开，或受到保护。</translation>
+            <source>{file} is open in another app or protected.</source>
+            <translation>{file} 正被其他应用打开，或受到保护。</translation>
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
-            <source>Close that program, then try again.</source>
-            <translation>关闭那个程序，然后重试。</translation>
+            <source>Close that app, then try again.</source>
+            <translation>关闭那个应用，然后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
@@ -11782,7 +11797,7 @@
         <message>
             <location filename="../../engine/teams/definition.py"></location>
             <source>Every step is a note for the team, so there would be no answer.</source>
-            <translation>所有步骤都只是团队内部的说明，因此不会有回答。</translation>
+            <translation>所有步骤都只是团队的内部备注，因此不会有回答。</translation>
         </message>
         <message>
             <location filename="../../engine/teams/definition.py"></location>
@@ -12241,8 +12256,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Share of the model's experts kept in memory.</source>
-            <translation>模型的专家保留在内存中的比例。</translation>
+            <source>More in memory means fewer disk reads.</source>
+            <translation>内存中的专家越多，磁盘读取越少。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12251,8 +12266,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Most memory the app may use.</source>
-            <translation>应用可使用的最大内存。</translation>
+            <source>The app stays below this.</source>
+            <translation>应用占用的内存不超过此值。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12547,7 +12562,7 @@
         <message>
             <location filename="../../engine/settings.py"></location>
             <source>Keep only this many likeliest tokens; 0 keeps all.</source>
-            <translation>只保留这么多个最可能的词元；0 表示全部保留。</translation>
+            <translation>只从概率最高的 K 个词元中选择；0 表示不限。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12557,7 +12572,7 @@
         <message>
             <location filename="../../engine/settings.py"></location>
             <source>Drop tokens less likely than this share of the likeliest.</source>
-            <translation>舍弃概率低于最可能词元这一比例的词元。</translation>
+            <translation>舍弃概率低于“最高概率 × 此值”的词元。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12606,8 +12621,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>For example http://proxy.example:8080.</source>
-            <translation>例如 http://proxy.example:8080。</translation>
+            <source>Searches and downloads go through it.</source>
+            <translation>搜索和下载会经过它。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12631,13 +12646,13 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Pause imports on battery (%)</source>
-            <translation>使用电池时暂停导入（%）</translation>
+            <source>Pause imports below battery level (%)</source>
+            <translation>电量低于此值时暂停导入（%）</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Imports wait below this battery level. 0 never waits.</source>
-            <translation>电量低于此值时暂停导入。0 表示从不暂停。</translation>
+            <source>On battery power, imports wait below this level. 0 never waits.</source>
+            <translation>使用电池且电量低于此值时，导入会等待；0 表示从不等待。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12646,8 +12661,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Choose another if a program already uses this one.</source>
-            <translation>如果已有程序使用此端口，请另选一个。</translation>
+            <source>Choose another if an app already uses this one.</source>
+            <translation>如果已有应用使用此端口，请另选一个。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12657,7 +12672,7 @@
         <message>
             <location filename="../../engine/settings.py"></location>
             <source>Other computers on the local network need the key. The connection is not encrypted.</source>
-            <translation>局域网中的其他计算机需要密钥。连接未加密。</translation>
+            <translation>局域网中的其他电脑需要密钥。连接未加密。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -12677,7 +12692,7 @@
         <message>
             <location filename="../../engine/settings.py"></location>
             <source>Turn the server on when the app starts.</source>
-            <translation>应用启动时打开服务器。</translation>
+            <translation>应用启动时启动服务器。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>

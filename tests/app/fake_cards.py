@@ -9,7 +9,7 @@ from engine.hardware.processor import Processor
 from engine.hardware.rates import Rates
 from engine.library.listing import note_of
 from engine.translatable import msg
-from tests.app.fake_hub import FITS, IN_MEMORY
+from tests.app.fake_hub import FITS, IN_MEMORY, at_8_bits
 
 LAYERS, EXPERTS = 16, 32
 BUILTIN = protocol.ModelCard(
@@ -37,7 +37,7 @@ BUILTIN = protocol.ModelCard(
         ),
         msg("Native kernels ({names}), {threads} {threads2}.", names="AVX2", threads=4, threads2=msg("threads")),
     ),
-    fit=IN_MEMORY,
+    fit=at_8_bits(IN_MEMORY, "40–60"),
 )
 LARGE = protocol.ModelCard(
     name="olmoe-1b-7b",
@@ -64,7 +64,7 @@ LARGE = protocol.ModelCard(
             tier=8,
         ),
     ),
-    fit=FITS,
+    fit=at_8_bits(FITS, "9–14"),
 )
 POINTS = (DiskPoint(4_000_000, 4, True, 3.4e9), DiskPoint(1_000_000, 4, True, 3.1e9))
 MACHINE = Machine(

@@ -303,13 +303,14 @@ class FakeEngine:
             before, after = card.expert_bytes, card.expert_bytes // 3
             kl, gb = command.tolerance / 2, 1_000_000_000
             offer = protocol.LoweringOffer(
-                tolerance=command.tolerance, before=before, after=after, bits=bits, kl=kl, tokens=2048,
+                tolerance=command.tolerance, loss=kl, before=before, after=after, bits=bits, kl=kl, tokens=2048,
                 needed=after + gb, free=90 * gb, dense_before=gb, dense_after=gb // 2, dense_bits=4,
             )  # fmt: skip
             return protocol.Done(command.id, offer)
         if isinstance(command, protocol.LowerModel):
             nbytes = card.expert_bytes // 3
-            now = replace(card, expert_bits=bits, lowered_kl=command.tolerance / 2, expert_bytes=nbytes)
+            now = replace(card, expert_bits=bits, lowered_kl=command.tolerance / 2,
+                          lowered_loss=command.tolerance / 2, expert_bytes=nbytes)  # fmt: skip
         else:
             now = replace(card, expert_bits=(), lowered_kl=None, expert_bytes=3 * card.expert_bytes)
         self.cards = tuple(now if c.name == command.model else c for c in self.cards)

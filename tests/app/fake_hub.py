@@ -11,9 +11,14 @@ from engine.translatable import Translatable, msg, translated
 GB = 1_000_000_000
 
 
-def _runs(span: str, share: int) -> Translatable:
+def _runs(span: str, share: int, tier: int = 4) -> Translatable:
     where = msg("{whole}% in memory", whole=share) if share < 100 else msg("all in memory")
-    return msg("≈ {span} tok/s · {tier}-bit · {where}", span=span, tier=4, where=where)
+    return msg("≈ {span} tok/s · {tier}-bit · {where}", span=span, tier=tier, where=where)
+
+
+def at_8_bits(fit: protocol.Fit, span: str) -> protocol.Fit:
+    """The same of experts with 8 bits, answering at `span` tokens a second."""
+    return dataclasses.replace(fit, tier=8, sentence=_runs(span, round(100 * fit.share), 8))
 
 
 IN_MEMORY = protocol.Fit(
@@ -159,11 +164,17 @@ class FakeHub:
                     experts=128,
                     experts_per_token=8,
                     stores=((8, 33 * GB), (4, 17 * GB)),
-                    fits=((8, SLOW), (4, FITS)),
+                    fits=((8, at_8_bits(SLOW, "0.8–1.5")), (4, FITS)),
                 )
             case protocol.FindModels():
                 self._emit(
-                    protocol.Progress(id=command.id, text="Checking Qwen3 30B A3B", done=1, total=0, unit="models")
+                    protocol.Progress(
+                        id=command.id,
+                        text=msg("Checking {title}", title="Qwen3 30B A3B"),
+                        done=1,
+                        total=0,
+                        unit="models",
+                    )
                 )
                 return self.found
             case protocol.ListFolders() | protocol.AddFolder() | protocol.ForgetFolder():

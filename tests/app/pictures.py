@@ -251,7 +251,7 @@ def _chats(studio: Studio) -> None:
     window.header.live.setChecked(False)
     studio.engine.fail[protocol.Generate] = protocol.Failed(
         "", protocol.Kind.OUT_OF_MEMORY, "Not enough memory.",
-        "Close other programs or lower the memory limit.", "MemoryError: 1.2 GiB for the KV cache",
+        "Close other apps or lower the memory limit.", "MemoryError: 1.2 GiB for the KV cache",
     )  # fmt: skip
     underhill.conversation.send("And how would that look on a laptop with 16 GB?")
     studio.wait(lambda: bool(window.banners.banners))

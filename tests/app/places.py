@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Application, no_answer_box
 from app.dialogs import TrashDialog, UnsavedDialog
-from app.i18n.translate import tr
+from app.i18n.translate import tr, tr_engine
 from app.library.dialogs import ImportDialog, ModelDetailsDialog, SmallerDialog
 from app.prompts.library import SavedPrompt
 from app.prompts.picker import VariablesDialog
@@ -33,7 +33,14 @@ D = TypeVar("D", bound=QDialog)
 THOUGHT = "<think>They say hello. I say hello, too.</think>Hello! What shall we talk about?"
 CARD = dataclasses.replace(LARGE, thinking=("off", "low", "high"), plain_thinking="high")
 _CUT = dataclasses.replace(
-    LARGE, name="cut", title="Mixtral 8x7B", state="unfinished", problem="Its import was cut off.", action="Go on."
+    LARGE,
+    name="cut",
+    title="Mixtral 8x7B",
+    state="unfinished",
+    problem=msg("{how} wasn't finished.", how=msg("The import of this model")),
+    action=msg(
+        "{verb} {source} again to resume, or delete it.", verb=msg("Import"), source="mistralai/Mixtral-8x7B-v0.1"
+    ),
 )
 _ASKS = protocol.ServerRequest(
     id="server:2",
@@ -98,8 +105,9 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     engine_of(underhill).tell_server(requests=(_ASKS,), recent=(_ASKED,), answered=3, refused=1)
     qtbot.waitUntil(lambda: bool(window.server.state.requests))
     window.banners.show_banner(
-        "error", "The model could not be read.", "Check it in the library.", "OSError: 5",
-        ("Check it", lambda: None), ("Open another", lambda: None),
+        "error", tr_engine(msg("Disk error: {strerror}.", strerror=msg("Input/output error"))),
+        tr_engine(msg("Check that the disk is connected and writable.")), "OSError: 5",
+        (tr("Try again"), lambda: None), (tr("Select a model"), lambda: None),
     )  # fmt: skip
     window.transcript.setFocus()
     qtbot.waitUntil(lambda: all("·" in chip.text for chip in window.composer.attached.chips[:2]))
@@ -129,7 +137,7 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     hub.tell(
         "t1",
         state=protocol.RUNNING,
-        text="Fetching model-1.safetensors",
+        text=msg("Downloading"),
         done=9 * GB,
         total=61 * GB,
         rate=21e6,
@@ -247,7 +255,7 @@ def dialogs(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog
     settle(qtbot, reader)
     yield "an image that is attached", reader
     reader.reject()
-    lost = UnsavedDialog(("The disk is full: chats can't be saved.",), "A title\n\nA draft", window)
+    lost = UnsavedDialog((tr("The disk is full: chats can't be saved."),), "A title\n\nA draft", window)
     lost.open()
     yield "words that would be lost", lost
     lost.reject()

@@ -60,7 +60,7 @@ _ENDPOINT = protocol.EndpointCard(
     has_key=True,
 )
 _TOO_LARGE = protocol.Failed(
-    "", protocol.Kind.OUT_OF_MEMORY, msg("Not enough memory."), msg("Close other programs or lower the memory limit."),
+    "", protocol.Kind.OUT_OF_MEMORY, msg("Not enough memory."), msg("Close other apps or lower the memory limit."),
     "MemoryError: 1.2 GiB for the KV cache",
 )  # fmt: skip
 _GONE = protocol.Failed(
@@ -68,7 +68,7 @@ _GONE = protocol.Failed(
     msg("{file} is missing from {name}.", file="experts-3.safetensors", name="olmoe-1b-7b"),
     msg("Import the model again."), "FileNotFoundError: /models/olmoe-1b-7b/experts-3.safetensors",
 )  # fmt: skip
-_NONE = protocol.Failed("", protocol.Kind.NOT_FOUND, msg("There is no model called {name}.", name="builtin"), "")
+_NONE = protocol.Failed("", protocol.Kind.NOT_FOUND, msg("There is no model called {name} here.", name="builtin"), "")
 
 
 class Hand:

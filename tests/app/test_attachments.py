@@ -292,7 +292,7 @@ def test_the_meter_counts_chat_and_draft_and_warns(qtbot: QtBot, launch: Launch)
     qtbot.waitUntil(lambda: meter.property("level") == "full")
     assert "the limit is 1,000 tokens" in meter.toolTip()
     composer.edit.setPlainText("x" * 50_000)
-    qtbot.waitUntil(lambda: meter.label.text() == "12,500 tokens  ·  Context full")
+    qtbot.waitUntil(lambda: meter.label.text() == "12,500 tokens  ·  Message too long")
     composer.edit.setPlainText("")
     ask(qtbot, underhill, "hello there, how are you")
     stats = underhill.conversation.messages[1].stats

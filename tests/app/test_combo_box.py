@@ -31,7 +31,7 @@ def test_a_box_as_wide_as_it_likes_to_be_shows_all_of_its_text(qtbot: QtBot, the
     holder = QWidget()
     qtbot.addWidget(holder)
     theme.set_percent(percent)
-    for text in ("Best first", "Any license", "最佳优先", "不限用途"):
+    for text in ("Best first", "Any license", "推荐优先", "不限用途"):
         box = make_combo(holder, "Order", [(text, 0)])
         box.resize(box.sizeHint())
         shown = box.grab().toImage()

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
+from app.composer import ContextMeter
 from app.storage.records import Attachment
 from tests.app.acts import Launch, ask
 from tests.app.conftest import engine_of
@@ -16,6 +17,17 @@ from tests.app.fake_cards import BUILTIN, LARGE
 from tests.app.test_chat_models import entry, listed
 
 TWO = tuple(replace(card, reads_images=True) for card in (BUILTIN, LARGE))
+
+
+def test_only_a_message_that_can_never_fit_is_an_alarm(qtbot: QtBot) -> None:
+    meter = ContextMeter()
+    qtbot.addWidget(meter)
+    meter.show_usage(900, 200, 1000)
+    assert meter.label.text() == "200 tokens  ·  Context full: oldest messages left out"
+    assert meter.property("level") == "warning"
+    meter.show_usage(0, 1200, 1000)
+    assert meter.label.text() == "1,200 tokens  ·  Message too long"
+    assert meter.property("level") == "full"
 
 
 def words(count: int) -> str:

@@ -136,7 +136,7 @@ def _another_model(qtbot: QtBot, underhill: Application) -> None:
     qtbot.waitUntil(lambda: any(t.state == protocol.FINISHED for t in underhill.library.transfers.values()))
     _tab(page, "My models").click()
     qtbot.waitUntil(lambda: len(page.yours.entries) == 2)
-    _entry(page.yours, "small-moe").buttons["Open"].click()
+    _entry(page.yours, "small-moe").buttons["Use"].click()
     qtbot.waitUntil(lambda: underhill.models.state == "ready" and _named(underhill) == "small-moe")
 
 

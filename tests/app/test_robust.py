@@ -41,10 +41,10 @@ def test_a_database_that_is_held_is_opened_later_with_what_was_written_meanwhile
     real = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", lambda path, timeout=0.05, **more: real(path, timeout=0.05, **more))
     underhill = launch()
-    held = banner(qtbot, underhill, "Another program has locked")
+    held = banner(qtbot, underhill, "Another app has locked")
     ask(qtbot, underhill, "written in memory")
     held.act()
-    held = banner(qtbot, underhill, "Another program has locked")  # it still is
+    held = banner(qtbot, underhill, "Another app has locked")  # it still is
     assert not underhill.window.toast.isVisible()
     holder.close()
     held.act()

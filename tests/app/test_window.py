@@ -285,7 +285,7 @@ def test_a_plan_that_changes_is_shown_and_what_the_system_did_is_said(qtbot: QtB
 def test_how_fast_a_model_is_stands_in_a_line_with_the_plan_behind_it(qtbot: QtBot, launch: Launch) -> None:
     welcome = launch().window.welcome
     qtbot.waitUntil(lambda: welcome.summary.isVisible())
-    assert welcome.summary.text() == "≈ 40–60 tok/s · 4-bit · all in memory"
+    assert welcome.summary.text() == "≈ 40–60 tok/s · 8-bit · all in memory"
     assert not welcome.plan.isVisible()
     welcome.summary.click()
     assert welcome.plan.isVisible()

@@ -94,3 +94,13 @@ def test_every_program_can_be_run(root: Path) -> None:
 )
 def test_what_counts_as_a_path(text: str, paths: list[str]) -> None:
     assert IN_TREE.findall(text) == paths
+
+
+def test_the_window_says_of_privacy_what_the_docs_say(root: Path) -> None:
+    texts = root / "resources" / "texts"
+    page = (texts / "privacy.md").read_text(encoding="utf-8").rstrip()
+    assert (root / "docs" / "privacy.md").read_text(encoding="utf-8").startswith(page + "\n")
+    chinese = (texts / "privacy.zh_CN.md").read_text(encoding="utf-8")
+    assert re.findall(r"(?<!\*)\*(?!\*)", chinese) == []  # slanted Chinese is hard to read
+    assert chinese.count("\n|") == page.count("\n|")
+    assert "underhill-cli" not in page + chinese

@@ -334,7 +334,7 @@ class ExpertCache:
         error = UnderhillError(
             Kind.OUT_OF_MEMORY,
             msg("Not enough memory for experts."),
-            msg("Close other programs or lower the memory limit."),
+            msg("Close other apps or lower the memory limit."),
         )
         error.__cause__ = problem
         return error

@@ -73,7 +73,7 @@ def test_one_question_to_two_qualities(qtbot: QtBot, launch: Launch) -> None:
     assert measured.dials == ("exact", "fast")
     assert page.run.answers[0].stats is not None
     assert measured.answer == page.run.answers[0].stats.token_ids
-    assert "Fast vs. Exact: KL 0.0123" in page.result.text()
+    assert "Difference of Fast from Exact: KL 0.0123 (left answer, " in page.result.text()
     assert sent(underhill, protocol.UpdateSettings) == []
 
 
@@ -405,7 +405,7 @@ def test_the_built_in_model_compared_with_itself(
     assert found is not None
     assert (found.alike, found.tokens) == (False, len(left.stats.token_ids))
     assert found.kl > 0
-    assert "Fast vs. Exact: KL" in page.result.text()
+    assert "Difference of Fast from Exact: KL" in page.result.text()
     page.columns[0].use.click()
     qtbot.waitUntil(lambda: len(underhill.conversation.messages) == 2)
     assert underhill.conversation.messages[1].content == left.text

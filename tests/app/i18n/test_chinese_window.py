@@ -29,6 +29,7 @@ from app.library.dialogs import ImportDialog
 from app.library.entries import LibraryEntry
 from app.platform.logs import AppPaths
 from app.settings import preferences
+from app.widgets.keyboard import key_names
 from app.widgets.menus import make_menu
 from engine import protocol
 from tests.app.conftest import close
@@ -182,6 +183,7 @@ def test_the_window_its_panels_and_its_dialogs(qtbot: QtBot, chinese: Callable[[
     settings = window.settings.open()
     qtbot.waitUntil(lambda: settings.shared.folders.list.count() > 0)
     sheet, about, privacy = window.show_shortcuts(), window.show_about(), window.network_controller.show_privacy()
+    assert key_names("Shift+Return") == "Shift+Enter"  # as it is on the keyboard, and in every other text
     importing = ImportDialog("/models/some", window)
     for dialog in (settings, sheet, about, privacy, importing):
         walk(dialog)

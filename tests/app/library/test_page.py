@@ -123,7 +123,7 @@ def test_your_models_are_opened_from_there(qtbot: QtBot, launch: Launch) -> None
     qtbot.waitUntil(lambda: titles(page.yours) == [BUILTIN.title, LARGE.title])
     here = entry(page.yours, BUILTIN.title)
     assert not here.buttons["In use"].isEnabled()
-    entry(page.yours, LARGE.title).buttons["Open"].click()
+    entry(page.yours, LARGE.title).buttons["Use"].click()
     assert underhill.window.pages.currentWidget() is underhill.window.welcome
     qtbot.waitUntil(lambda: underhill.models.card is not None and underhill.models.card.name == LARGE.name)
 
@@ -178,7 +178,7 @@ def test_what_cannot_be_opened_says_why(qtbot: QtBot, launch: Launch) -> None:
     qtbot.waitUntil(lambda: len(page.yours.entries) == 2)
     made = entry(page.yours, LARGE.title)
     assert made.sentence.text() == "Its import was cut off. Go on with it."
-    assert "Open" not in made.buttons
+    assert "Use" not in made.buttons
     made.buttons["Resume"].click()
     qtbot.waitUntil(lambda: any(isinstance(c, protocol.ContinueImport) for c in engine_of(underhill).received))
 
@@ -500,7 +500,7 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     assert "Open settings" not in made.buttons
     made.buttons["Pause"].setFocus()
     hub.tell("t1", state=protocol.FINISHED, done=196, total=265_000)
-    qtbot.waitUntil(lambda: "Open" in made.buttons)
+    qtbot.waitUntil(lambda: "Use" in made.buttons)
     assert plain(made) == f"Downloaded  ·  {QWEN.repo}"
     made.buttons["Remove"].click()
     qtbot.waitUntil(lambda: page.downloads.entries == [])

@@ -50,8 +50,10 @@ def test_it_shows_what_it_saves_before_and_does_it_then(qtbot: QtBot, underhill:
     assert dialog.go.text() == "Measure"
     dialog.go.click()
     qtbot.waitUntil(lambda: dialog.offer is not None)
-    for words in ("68% 2-bit", "32% 4-bit", "KL 0.0050", "2,048 tokens", "90.0 GB free", "→ 500 MB in memory"):
+    loss = "Quality loss: 0.5% (limit 1%)"
+    for words in ("68% 2-bit", "32% 4-bit", loss, "2,048 tokens", "90.0 GB free", "→ 500 MB in memory"):
         assert words in dialog.found.text()
+    assert dialog.found.toolTip() == "KL 0.0050 vs. full precision"
     assert dialog.go.text() == "Shrink"
     dialog.tolerance.setCurrentIndex(2)  # of which nothing is known
     assert (dialog.go.text(), dialog.found.text()) == ("Measure", "")
@@ -60,6 +62,7 @@ def test_it_shows_what_it_saves_before_and_does_it_then(qtbot: QtBot, underhill:
     qtbot.waitUntil(lambda: dialog.offer is not None)
     dialog.go.click()
     qtbot.waitUntil(lambda: "experts: 68%" in entry(underhill).facts.text().replace("\u00a0", " "))
+    assert "quality loss: 0.5%" in entry(underhill).facts.text().replace("\u00a0", " ")
     assert [c.tolerance for c in engine_of(underhill).received if isinstance(c, protocol.LowerModel)] == [0.01]
     assert "smaller" in underhill.window.toast.accessibleName()
     assert "Shrink…" not in actions(underhill)
@@ -85,18 +88,18 @@ def test_it_can_be_stopped_by_its_button_and_by_closing(qtbot: QtBot, underhill:
 
 
 def test_a_failure_is_said_in_the_dialog(qtbot: QtBot, underhill: Application) -> None:
-    full = protocol.Failed("", protocol.Kind.OUT_OF_MEMORY, "There is too little memory.", "Close other programs.")
+    full = protocol.Failed("", protocol.Kind.OUT_OF_MEMORY, "There is too little memory.", "Close other apps.")
     engine_of(underhill).fail[protocol.MeasureLowering] = full
     dialog = asked(qtbot, underhill)
     dialog.go.click()
-    qtbot.waitUntil(lambda: dialog.found.text() == "There is too little memory. Close other programs.")
+    qtbot.waitUntil(lambda: dialog.found.text() == "There is too little memory. Close other apps.")
     assert dialog.go.isEnabled()
 
 
 def offer_of(after: int, bits: tuple[tuple[int, int], ...], kl: float, free: int) -> protocol.LoweringOffer:
     """For a model whose experts take 100 bytes."""
     return protocol.LoweringOffer(
-        tolerance=0.02, before=100, after=after, bits=bits, kl=kl, tokens=2048, needed=60, free=free,
+        tolerance=0.02, loss=kl, before=100, after=after, bits=bits, kl=kl, tokens=2048, needed=60, free=free,
         dense_before=9, dense_after=9, dense_bits=0,
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.long
 Launch = Callable[..., Application]
 
 IN_USE = protocol.Failed(
-    "", protocol.Kind.BUSY, msg("Another program uses port {port}.", port=11535), msg("Choose another.")
+    "", protocol.Kind.BUSY, msg("Another app uses port {port}.", port=11535), msg("Choose another.")
 )
 NO_KEYRING = protocol.Failed("", protocol.Kind.DISK_ERROR, msg("No keyring works."), msg("Install one."))
 
@@ -106,7 +106,7 @@ def test_a_port_in_use_is_said_below_the_switch_which_is_off_again(qtbot: QtBot,
     page = dialog.server
     engine_of(underhill).fail[protocol.StartServer] = IN_USE
     switch(qtbot, underhill, dialog)
-    assert page.problem.text() == "Another program uses port 11535. Choose another."
+    assert page.problem.text() == "Another app uses port 11535. Choose another."
     assert page.problem.isVisible()
     assert not page.switch.isChecked()
     assert not underhill.window.banners.banners  # the person looks at it
@@ -204,7 +204,7 @@ def test_who_asks_is_shown_and_can_be_stopped(qtbot: QtBot, launch: Launch) -> N
     assert "Failed" in rows.item(1).text()
     assert "The model is needed." in rows.item(1).text()
     assert page.requests.counts.text() == "4 requests answered, 1 refused"
-    assert underhill.window.header.server.text() == "Server: 1"
+    assert underhill.window.header.server.text() == "Server: 1 request"
     rows.setCurrentRow(1)
     assert not page.requests.stop.isEnabled()
     rows.setCurrentRow(0)
@@ -246,7 +246,7 @@ def test_what_fails_unasked_is_a_banner_until_it_runs(qtbot: QtBot, launch: Laun
     underhill = launch(fail={protocol.StartServer: IN_USE})
     qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
     (banner,) = underhill.window.banners.banners
-    assert banner.sentence == "Another program uses port 11535."
+    assert banner.sentence == "Another app uses port 11535."
     button(banner, "Open the settings").click()
     dialog = shown(qtbot, underhill)
     switch(qtbot, underhill, dialog)

@@ -39,6 +39,7 @@ def test_what_the_engine_keeps_is_shown_and_changed(qtbot: QtBot, launch: Callab
     assert isinstance(proxy, QLineEdit)
     assert isinstance(offline, QCheckBox)
     assert proxy.text() == "http://proxy:8080"
+    assert proxy.placeholderText() == "http://proxy.example:8080"
     endpoint = editors["endpoint"].control
     assert isinstance(endpoint, QLineEdit)
     qtbot.waitUntil(lambda: endpoint.placeholderText() == "https://huggingface.co")

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
-from app.telemetry.charts import LegendLabel, MemoryBar
+from app.telemetry.charts import LegendLabel, MemoryBar, swatches
 from app.theme.theme import Theme
 from tests.app.telemetry.samples import MEMORY
 
@@ -32,3 +32,7 @@ def test_its_squares_have_the_outline_of_the_bar(qtbot: QtBot, theme: Theme, mod
         edges = {picture.pixelColor(point).name() for point in (square.topLeft(), square.bottomRight())}
         assert edges == {QColor(theme.palette.muted).name()}
         assert picture.pixelColor(square.center()) == colour
+
+
+def test_words_are_shown_as_they_are() -> None:
+    assert "Used&nbsp;&lt;1%" in swatches([("#123456", "Used <1%")])

@@ -58,9 +58,17 @@ def test_every_figure_has_its_unit(message: StoredMessage) -> None:
     assert found["Prompt speed"] == "250 tok/s"
     assert found["Cache hits"] == "900 of 1,000 (90.0%)"
     assert found["8-bit experts"] == "800 (80.0%)"
+    assert found["Disk reads"] == "2.1 GB"
+    assert found["Peak memory"] == "3.0 GB"
     assert found["Skipped experts"] == "50 (5.0%)"
     assert "2-bit experts" not in found
     assert "Thought for" not in found
+
+
+def test_the_line_under_an_answer_is_short(message: StoredMessage) -> None:
+    soon = replace(message, stats={**STATS, "prompt_seconds": 0.05})
+    assert "< 0.1 s to first token" in notes.summary(soon)
+    assert notes.summary(soon).endswith("80% at 8-bit")
 
 
 def test_an_answer_without_a_word_had_no_first_one(message: StoredMessage) -> None:

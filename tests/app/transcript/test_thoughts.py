@@ -41,6 +41,11 @@ def test_a_thought_is_folded_until_it_is_asked_for(qtbot: QtBot, view: Transcrip
     assert shown(view) == ["The answer."]
 
 
+def test_a_thought_of_which_no_time_is_known_is_no_longer_one_that_runs(view: TranscriptView) -> None:
+    view.set_messages([StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="assistant", content=TEXT)])
+    assert view.items[0].thought_line() == "Thoughts"
+
+
 def test_a_thought_that_streams_is_timed_and_never_shown_by_itself(view: TranscriptView) -> None:
     answer = StoredMessage(id=new_id(), chat_id=1, parent_id=None, role="assistant", content="", state="streaming")
     view.set_messages([answer])

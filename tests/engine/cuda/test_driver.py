@@ -105,12 +105,12 @@ def test_a_lost_card_is_closed_all_the_same() -> None:
 @pytest.mark.parametrize(
     ("code", "kind", "words"),
     [
-        (2, Kind.OUT_OF_MEMORY, "Not enough GPU memory. Close other programs that use the GPU"),
+        (2, Kind.OUT_OF_MEMORY, "Not enough GPU memory. Close other apps that use the GPU"),
         (35, Kind.CARD, "too old. Update the driver"),
         (222, Kind.CARD, "too old. Update the driver"),
         (803, Kind.CARD, "isn't in use yet. Restart the computer"),
         (218, Kind.CARD, "load the kernels"),
-        (46, Kind.CARD, "in use by another program"),
+        (46, Kind.CARD, "in use by another app"),
         (719, Kind.CARD, r"stopped working \(719\)"),
         (1, Kind.CARD, "failed: cuInit returned 1"),
     ],

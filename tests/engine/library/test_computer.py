@@ -158,8 +158,8 @@ def test_what_was_measured_beside_other_programs_says_so_and_is_measured_again_w
     monkeypatch.setattr(computer, "probe_fully", lambda *_: replace(RATES, memory_rate=1e10, busy=0.6))
     found = measure_computer(report=lambda text, done, total: told.append(text))
     assert waited == [computer.PATIENCE]
-    assert told == ["Waiting for other programs to finish"]
-    assert "Measured while other programs used 60% of the processor" in found.why
+    assert told == ["Waiting for other apps to finish"]
+    assert "Measured while other apps used 60% of the processor" in found.why
     assert found.why in found.sentences
     monkeypatch.setattr(computer, "Probe", Steps)
     probe = IdleProbe((tmp_path / "data",))

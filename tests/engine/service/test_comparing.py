@@ -263,7 +263,7 @@ def test_where_its_own_cannot_come_back_it_is_loaded_again(desk: Desk, monkeypat
     def refuse(self: Session, changes: dict[str, Any]) -> dict[str, Any]:
         if len(changes) > 1 and not refused[0]:
             refused[0] = True
-            raise UnderhillError(Kind.OUT_OF_MEMORY, msg("Too little memory."), msg("Close other programs."))
+            raise UnderhillError(Kind.OUT_OF_MEMORY, msg("Too little memory."), msg("Close other apps."))
         return update(self, changes)
 
     monkeypatch.setattr(Session, "update", refuse)

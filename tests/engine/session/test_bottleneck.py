@@ -39,5 +39,5 @@ def test_little_is_told_in_small_units() -> None:
 
 def test_other_programs_are_named_where_they_hold_the_processor() -> None:
     for pace in (READY, replace(READY, waiting=0.78, read=2.8e9, misses=900.0), replace(READY, prompt=True)):
-        assert why(replace(pace, others=0.6)).endswith(" Slowed down by other programs (60% of the processor).")
-        assert "other programs" not in why(replace(pace, others=0.2))
+        assert why(replace(pace, others=0.6)).endswith(" Slowed down by other apps (60% of the processor).")
+        assert "other apps" not in why(replace(pace, others=0.2))
