@@ -18,7 +18,7 @@ from app.transcript.blocks import DocumentBuilder
 from app.transcript.focus_marker import FocusMarker
 from app.transcript.item import MessageItem, foot_height
 from app.transcript.layout import BUTTON, Layout, button_column, left_in, width_in
-from app.transcript.paint import PaintCache, foot_rect, paint_message
+from app.transcript.paint import PaintCache, foot_rect, left_edge, paint_message
 from app.transcript.selection import Selection
 from app.widgets.builders import hbox, make_label
 from app.widgets.buttons import IconButton
@@ -57,7 +57,7 @@ class TranscriptPage(QAbstractScrollArea):
         self._follow = True  # stay at the end as it grows
         self._moving = False  # the scroll bar is being set by us
         self.current = -1  # the message that is looked at: its buttons show, and keys are about it
-        self._marker = FocusMarker(self)
+        self.marker = FocusMarker(self)
         self.message_actions = MessageActions(theme, self.viewport())
         self.to_end = ScrollToEndButton(theme, self)
         self.to_end.clicked.connect(self.go_to_end)
@@ -288,11 +288,11 @@ class TranscriptPage(QAbstractScrollArea):
     def place_controls(self) -> None:
         """Put the buttons and the focus marker where the current message is."""
         if not 0 <= self.current < len(self.items):
-            self._marker.place(0, 0, 0)
+            self.marker.place(0, 0, 0)
             self.message_actions.hide()
             return
         at, item = self.origin(self.current), self.items[self.current]
-        self._marker.place(at.x(), at.y(), item.foot)
+        self.marker.place(at.x() + left_edge(item, self.layout_.column), at.y(), item.foot)
         if item.streaming:
             self.message_actions.hide()
             return

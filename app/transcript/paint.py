@@ -25,7 +25,7 @@ from app.theme.theme import Palette
 from app.transcript import notes
 from app.transcript.blocks import CODE_HEAD, BlockView
 from app.transcript.image_rows import RADIUS
-from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, MessageItem, foot_height, notice_box
+from app.transcript.item import BUBBLE_PAD_X, MessageItem, foot_height, notice_box, pad_bottom, pad_top
 from app.transcript.selection import Selection
 
 CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
@@ -105,7 +105,7 @@ def paint_message(
     buttons: width that those at its foot take.
     """
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-    at = item.steps_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
+    at = item.steps_top() - (pad_top() if item.is_user else 0.0)
     if at > clip.top():
         for note in reversed(item.notices_above()):
             at -= notice_box(note, column).height
@@ -194,12 +194,23 @@ def files_rect(item: MessageItem, column: float) -> QRectF | None:
     """Rectangle of the line that names what is attached, relative to the message."""
     if len(item.images) == len(item.message.attachments):
         return None
-    bottom = item.steps_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
+    bottom = item.steps_top() - (pad_top() if item.is_user else 0.0)
     names = notice_box(item.notices_above()[-1], column)
     found = names.rect(bottom - names.height)
     if item.is_user:
         found.moveRight(column)
     return found
+
+
+def left_edge(item: MessageItem, column: float) -> float:
+    """X of the leftmost of what a message shows, relative to its column: a question stands at the right."""
+    if not item.is_user or any(not isinstance(note, notes.PlainNote) for note in item.notices_above()):
+        return 0.0
+    edges = [rect.left() for _, rect in item.thumbnails(column)]
+    edges += [column - notice_box(note, column).width for note in item.notices_above()]
+    if item.message.content:
+        edges.append(item.text_left(column) - BUBBLE_PAD_X)
+    return min(edges, default=0.0)
 
 
 def fold_rect(view: BlockView, width: float) -> QRectF:
@@ -225,9 +236,9 @@ def _chevron(painter: QPainter, name: str, line: QRectF, palette: Palette) -> No
 
 
 def _bubble(painter: QPainter, item: MessageItem, column: float, palette: Palette) -> None:
-    top = item.first_block_top() - BUBBLE_PAD_TOP
+    top = item.first_block_top() - pad_top()
     last = item.views[-1] if item.views else None
-    bottom = (last.top + last.height if last else top + BUBBLE_PAD_TOP) + BUBBLE_PAD_BOTTOM
+    bottom = (last.top + last.height if last else top + pad_top()) + pad_bottom()
     left = item.text_left(column) - BUBBLE_PAD_X
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(palette.bubble))
