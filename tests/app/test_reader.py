@@ -93,6 +93,7 @@ def test_finding_in_it(qtbot: QtBot, underhill: Application) -> None:
     qtbot.waitUntil(reader.isActiveWindow)
     qtbot.keyClick(reader.text, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert reader.bar.isVisible()
+    qtbot.waitUntil(lambda: reader.bar.edit.mapTo(reader, QPoint()).x() == reader.text.mapTo(reader, QPoint()).x())
     qtbot.keyClicks(reader.bar.edit, "oak")
     qtbot.waitUntil(lambda: reader.bar.count.text() == "3 matches")
     found = []
