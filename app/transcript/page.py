@@ -16,7 +16,7 @@ from app.theme import sizes
 from app.theme.theme import Theme
 from app.transcript.blocks import DocumentBuilder
 from app.transcript.focus_marker import FocusMarker
-from app.transcript.item import MessageItem, foot_height
+from app.transcript.item import MessageItem
 from app.transcript.layout import BUTTON, Layout, button_column, left_in, width_in
 from app.transcript.paint import PaintCache, foot_rect, left_edge, paint_message
 from app.transcript.selection import Selection
@@ -76,13 +76,8 @@ class TranscriptPage(QAbstractScrollArea):
         self.message_actions.hide()
         self.current = len(messages) - 1
         self._follow = True
-        surely = len(messages) * foot_height() > self.viewport().height()  # more than a screen
-        self.layout_.reset(_items(messages), width_in(self, surely))
+        self.layout_.reset(_items(messages), width_in(self))
         self.arrange()
-        column = width_in(self, self.verticalScrollBar().maximum() > 0)
-        if column != self.layout_.column:
-            self.layout_.reflow(column)
-            self.arrange()
 
     def add(self, *messages: StoredMessage) -> None:
         """Append messages, and scroll to them; above them only the foot that had the buttons is painted again."""
