@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
@@ -15,6 +16,8 @@ from PySide6.QtGui import (
     QPen,
     QPixmap,
     QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
 )
 
 from app.i18n.translate import tr, tr_noop
@@ -29,6 +32,7 @@ from app.transcript.item import BUBBLE_PAD_X, MessageItem, foot_height, notice_b
 from app.transcript.selection import Selection
 
 CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
+_LONGEST = 400  # characters of a match, of which only a part may be in what is painted
 _NOTHING_STALE = 1 << 30  # pixels
 _BETWEEN = "  ·  "  # the figures under an answer, as notes.summary joins them
 _BLOCKS = {"tool_call": tr_noop("Tool call"), "thought": tr_noop("More thinking")}
@@ -275,13 +279,14 @@ def _text(
     context.palette.setColor(QPalette.ColorRole.Text, QColor(ink))
     context.clip = clip.translated(-place.topLeft()).adjusted(-200, -4, 200, 4)
     cursor = selection.cursor(message, block, view.document)
+    marks = _wanted(view.document, selection.wanted, context.clip, cursor, palette)
     if cursor is not None:
-        chosen = QAbstractTextDocumentLayout.Selection()
-        chosen.cursor = cursor
         form = QTextCharFormat()
-        form.setBackground(QColor(palette.selection))
-        chosen.format = form
-        context.selections = [chosen]
+        form.setBackground(QColor(palette.accent if selection.is_found else palette.selection))
+        if selection.is_found:
+            form.setForeground(QColor(palette.on_accent))
+        marks.append(_marked(cursor, form))
+    context.selections = marks
     painter.save()
     if view.is_code:  # which may be wider than its panel
         inside = QRectF(1, place.top() - 4, width - 2, view.top + view.height - place.top())
@@ -289,6 +294,34 @@ def _text(
     painter.translate(place.topLeft())
     view.document.documentLayout().draw(painter, context)
     painter.restore()
+
+
+def _wanted(
+    document: QTextDocument, words: re.Pattern[str] | None, clip: QRectF, chosen: QTextCursor | None, palette: Palette
+) -> list[QAbstractTextDocumentLayout.Selection]:
+    """Marks for the words that are looked for in what is painted of a document, but for what is selected."""
+    if words is None:
+        return []
+    form = QTextCharFormat()
+    form.setBackground(QColor(palette.warning_soft))
+    form.setFontUnderline(True)  # so that it is seen without colours, too
+    form.setUnderlineColor(QColor(palette.warning))
+    layout, text, marks = document.documentLayout(), document.toPlainText(), []
+    first = layout.hitTest(QPointF(0, clip.top()), Qt.HitTestAccuracy.FuzzyHit)
+    last = layout.hitTest(QPointF(clip.right(), clip.bottom()), Qt.HitTestAccuracy.FuzzyHit)
+    for match in words.finditer(text, max(0, first - _LONGEST), last + _LONGEST):
+        if chosen is None or match.span() != (chosen.selectionStart(), chosen.selectionEnd()):
+            cursor = QTextCursor(document)
+            cursor.setPosition(match.start())
+            cursor.setPosition(match.end(), QTextCursor.MoveMode.KeepAnchor)
+            marks.append(_marked(cursor, form))
+    return marks
+
+
+def _marked(cursor: QTextCursor, form: QTextCharFormat) -> QAbstractTextDocumentLayout.Selection:
+    made = QAbstractTextDocumentLayout.Selection()
+    made.cursor, made.format = cursor, form
+    return made
 
 
 def _note(
