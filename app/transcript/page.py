@@ -180,6 +180,10 @@ class TranscriptPage(QAbstractScrollArea):
         index = self.layout_.at(float(y))
         return ScrollPosition(self.items[index].message.id, round(y - self.layout_.top(index)))
 
+    def _at_end(self) -> bool:
+        """Whether the end of the page is in sight."""
+        return self.verticalScrollBar().value() >= self.verticalScrollBar().maximum() - 4
+
     def go_to(self, place: ScrollPosition) -> None:
         """Scroll to a position; a message that is not here leaves the page as it is."""
         index = self.index(place.message_id)
@@ -191,7 +195,7 @@ class TranscriptPage(QAbstractScrollArea):
         for _ in range(2):  # what is above has its true height only once it is in sight
             bar.setValue(round(self.layout_.top(index)) + place.pixels)
             self.arrange()
-        self._follow = bar.value() >= bar.maximum() - 4
+        self._follow = self._at_end()
 
     # ---- geometry ---------------------------------------------------------------------------------------------
 
@@ -300,8 +304,7 @@ class TranscriptPage(QAbstractScrollArea):
     @Slot()
     def _scrolled(self) -> None:
         if not self._moving:
-            bar = self.verticalScrollBar()
-            self._follow = bar.value() >= bar.maximum() - 4
+            self._follow = self._at_end()
             self.arrange()
             self.moved.emit()
 
