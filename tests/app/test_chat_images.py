@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QFrame
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -255,6 +255,26 @@ def test_thumbnails_stay_beside_each_other_in_other_colours(qtbot: QtBot, theme:
     qtbot.waitUntil(apart)
     theme.set_mode("dark")
     qtbot.waitUntil(apart)
+
+
+def test_names_of_files_stand_in_the_middle_of_images_and_keep_their_tokens(qtbot: QtBot, theme: Theme) -> None:
+    composer = Composer(theme)
+    qtbot.addWidget(composer)
+    composer.resize(700, 200)
+    composer.show()
+    notes = Attachment("notes.txt", "Some notes.")
+    composer.set_attachments((notes,))
+    composer.show_token_counts((3,))
+    composer.set_attachments((notes, Attachment("plan.txt", "A plan."), HILL))
+    words = [chip.text for chip in composer.attached.chips]
+    assert words[:2] == ["notes.txt  ·  3 tokens", "plan.txt"]  # the other is counted a little later
+
+    def aligned() -> bool:
+        frames = [f for f in composer.attached.findChildren(QFrame, "chip") if f.isVisible()]
+        middles = {round(frame.geometry().center().y() / 2) for frame in frames}
+        return len(frames) == 3 and len({frame.height() for frame in frames}) == 2 and len(middles) == 1
+
+    qtbot.waitUntil(aligned)
 
 
 # ---- on the page -----------------------------------------------------------------------------------------------------

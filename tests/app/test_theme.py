@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QIcon, QTextLayout
 from PySide6.QtWidgets import (
     QApplication,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QSlider,
     QStyle,
     QStyleOptionSlider,
+    QToolButton,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
@@ -25,7 +26,7 @@ from pytestqt.qtbot import QtBot
 from app.theme import fonts, icons
 from app.theme.icons import icon, pixmap
 from app.theme.theme import DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Palette, Theme
-from app.widgets.buttons import IconButton
+from app.widgets.buttons import Chip, Chips, IconButton
 from engine import resources
 
 
@@ -227,6 +228,20 @@ def test_what_an_empty_field_says_can_be_read(qtbot: QtBot, theme: Theme, mode: 
         field.show()
         ink = field.palette().placeholderText().color()
         assert (ink.name(), ink.alpha()) == (theme.palette.muted, 255)
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_cross_of_a_chip_can_be_seen(qtbot: QtBot, theme: Theme, mode: str) -> None:
+    theme.set_mode(mode)
+    chips = Chips(theme, "Attachments", "Remove file")
+    qtbot.addWidget(chips)
+    chips.fill([Chip("notes.txt")])
+    chips.show()
+    cross = chips.findChild(QToolButton, "cross")
+    assert cross is not None
+    picture = chips.grab(QRect(cross.mapTo(chips, QPoint()), cross.size())).toImage()
+    dots = (picture.pixelColor(x, y) for x in range(picture.width()) for y in range(picture.height()))
+    assert max(contrast(dot.name(), theme.palette.hover) for dot in dots) >= 4.5
 
 
 def test_icons_grow_with_the_text() -> None:
