@@ -148,7 +148,7 @@ class EditStrip(QFrame):
         self._theme = theme
         self._icon = QLabel(self)
         self._words = make_label("", self, wrap=True)
-        cross = IconButton(theme, "close", tr("Cancel edit"), self, "Esc", size=14)
+        cross = IconButton(theme, "close", tr("Cancel edit"), self, "Esc", size=15)
         cross.clicked.connect(self.ended)
         hbox(self._icon, (self._words, 1), cross, parent=self, margins=(10, 4, 4, 4), spacing=8)
         self._tint()
@@ -216,6 +216,7 @@ class Composer(QFrame):
         self._last = ""  # text in the field, as it was when it changed last
         self.queue: tuple[QueuedMessage, ...] = ()
         self.attachments: tuple[Attachment, ...] = ()
+        self._counts: tuple[int | None, ...] = ()  # tokens of each, where they are counted
         self.strip = EditStrip(theme, self)
         self.waiting = Chips(theme, tr("Queued messages"), tr("Remove"), self)
         self.waiting.pressed.connect(self._take_back)
@@ -271,13 +272,15 @@ class Composer(QFrame):
 
     def set_attachments(self, attachments: Sequence[Attachment]) -> None:
         """Replace the attachments."""
+        counted = {id(file): count for file, count in zip(self.attachments, self._counts)}
         self.attachments = tuple(attachments)
-        self.show_token_counts([None] * len(self.attachments))
+        self.show_token_counts([counted.get(id(file)) for file in self.attachments])
         self._changed()
 
     def show_token_counts(self, tokens: Sequence[int | None]) -> None:
         """Show the attachments, each with its tokens; None: not counted yet."""
         if len(tokens) == len(self.attachments):
+            self._counts = tuple(tokens)
             self.attached.fill([_chip(a, n) for a, n in zip(self.attachments, tokens)])
 
     def set_busy(self, busy: bool) -> None:

@@ -449,7 +449,7 @@ def _column(parent: QWidget) -> tuple[QWidget, QWidget]:
     outer = QWidget(parent)
     outer.setObjectName("page")
     inner = QWidget(outer)
-    inner.setMaximumWidth(720)
+    sizes.set_widest(inner, 720)
     row = hbox((inner, 1), parent=outer, margins=0)
     row.setAlignment(Qt.AlignmentFlag.AlignHCenter)
     return outer, inner

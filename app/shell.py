@@ -20,6 +20,7 @@ from app.telemetry.docks import TelemetryDocks
 from app.theme import fonts, sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
+from app.transcript.layout import WIDEST
 from app.transcript.view import TranscriptView
 from app.widgets import keyboard
 from app.widgets.builders import centred, vbox
@@ -27,6 +28,7 @@ from app.widgets.messages import Banners, Button, Toast
 from app.widgets.search_field import FindBar
 from engine import protocol
 
+_AROUND = 32  # pixels that the composer is wider than the text of a chat, as its own text has them beside it
 _CHATS = 248  # pixels that the list of chats is wide beside text of the base size
 _MANAGE_MODELS = (
     protocol.Kind.DISK_FULL, protocol.Kind.DISK_ERROR, protocol.Kind.MISSING_FILE, protocol.Kind.NOT_A_MODEL,
@@ -73,7 +75,7 @@ class Shell(QMainWindow):
         self.pages.addWidget(self.transcript)
         self.pages.currentChanged.connect(self._page_changed)
         self.composer = Composer(theme)
-        self.composer.setMaximumWidth(812)
+        sizes.set_widest(self.composer, WIDEST, _AROUND)
         self._foot, page = QWidget(), QWidget()
         centred(self.composer, self._foot, (20, 4, 20, 16))
         page.setObjectName("page")

@@ -41,7 +41,7 @@ class AttachmentDialog(QDialog):
         self.search_button = make_button(tr("Find"), self, self.search, tip=tip, auto_default=False)
         self.copy = make_button(tr("Copy"), self, self._copy, name=tr("Copy text"), auto_default=False)
         self.save = make_button(tr("Save as…"), self, self._save, auto_default=False)
-        self.bar = FindBar(theme, self, tr("Find in this text"))
+        self.bar = FindBar(theme, self, tr("Find in this text"), indent=0)
         self.bar.typed.connect(self._find)
         self.bar.stepped.connect(self._step)
         self.bar.closed.connect(self.reject)

@@ -106,7 +106,7 @@ class Welcome(QScrollArea):
             button.clicked.connect(self._clicked)
             grid.addWidget(button, number // 2, number % 2)
         inner = QWidget(page)
-        inner.setMaximumWidth(680)
+        sizes.set_widest(inner, 680)
         for label in (self._title, self.note, self.plan):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         line = hbox(..., self.summary, ...)

@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QComboBox, QFrame, QTextBrowser, QTextEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QTextBrowser, QTextEdit, QWidget
 
 from app.backend import is_endpoint
 from app.compare.run import ENDED, FAILED, STOPPED, ComparedAnswer
 from app.compare.words import Span
 from app.i18n.translate import sentences, tr, tr_engine
+from app.library.model_text import joined, unbroken
 from app.markdown import document as documents
 from app.markdown.split import Block, without_thought
 from app.settings.editor import SettingEditor
@@ -42,6 +43,10 @@ class AnswerText(QTextBrowser):
         self._spans: Sequence[Span] = ()
         self._document = self.document()
         theme.changed.connect(self._restyle)
+
+    def sizeHint(self) -> QSize:
+        """As low as it may be: what room is left, the page gives it."""
+        return QSize(super().sizeHint().width(), self.minimumHeight())
 
     def clear_answer(self) -> None:
         """Show nothing."""
@@ -94,8 +99,11 @@ class AnswerText(QTextBrowser):
         self.mark(self._spans)
 
 
-class CompareColumn(QFrame):
-    """used: this answer is wanted for the chat. chosen: another model, quality, preset or setting of the engine."""
+class CompareColumn(QObject):
+    """parts: its widgets, from above, which the page lays out so that those of both columns stand side by side.
+
+    used: this answer is wanted for the chat. chosen: another model, quality, preset or setting of the engine.
+    """
 
     used = Signal()
     chosen = Signal()
@@ -107,17 +115,16 @@ class CompareColumn(QFrame):
         the engine, that a model of this name is opened with.
         """
         super().__init__(parent)
-        self.setObjectName("compared")
         self._answer: ComparedAnswer | None = None
         self._settings = settings
         names = protocol.settings.ALL["dial"]
-        self.model = make_combo(self, tr("{place}: model", place=place))
+        self.model = make_combo(parent, tr("{place}: model", place=place))
         choices = [(tr_engine(names.name_of(choice)), choice) for choice in DIALS]
-        self.dial = make_combo(self, tr("{place}: quality", place=place), choices, dial)
-        self.presets = make_combo(self, tr("{place}: preset", place=place))
+        self.dial = make_combo(parent, tr("{place}: quality", place=place), choices, dial)
+        self.presets = make_combo(parent, tr("{place}: preset", place=place))
         known = [(_UNIT.sub("", tr_engine(s.label)), s.name) for s in protocol.COMPARABLE]
         self.engine = make_combo(
-            self, tr("{place}: engine setting", place=place), [(tr("Engine settings"), ""), *known]
+            parent, tr("{place}: engine setting", place=place), [(tr("Engine settings"), ""), *known]
         )
         self.editor: SettingEditor | None = None  # of the setting that is chosen there
         self._value: Any = None
@@ -129,23 +136,26 @@ class CompareColumn(QFrame):
             combo.setMinimumContentsLength(_LETTERS)  # of a long title, where the column is narrow
         for combo in (self.model, self.dial, self.presets):
             combo.currentIndexChanged.connect(self.chosen)
-        self.settings = ElidedLabel(self)  # those in which the other column has others
+        self.settings = ElidedLabel(parent)  # those in which the other column has others
         self.settings.setObjectName("muted")
         self.offer_presets(())
         self.show_settings("")
-        self.text = AnswerText(theme, self)
+        self.text = AnswerText(theme, parent)
         self.text.setAccessibleName(tr("{place}: answer", place=place))
-        self.problem = make_label("", self, "restart", wrap=True, selectable=True)
+        self.problem = make_label("", parent, "restart", wrap=True, selectable=True)
         self.problem.hide()
-        self.figures = make_label("", self, "muted", wrap=True, selectable=True)
-        self.use = make_button(tr("Use this answer"), self, self.used, name=tr("{place}: use this answer", place=place))
-        self.copy = make_button(tr("Copy"), self, self._copy, "quiet", name=tr("{place}: copy", place=place))
-        head = FlowLayout(spacing=8)
+        self.figures = make_label("", parent, "muted", wrap=True, selectable=True)
+        self.use = make_button(
+            tr("Use this answer"), parent, self.used, name=tr("{place}: use this answer", place=place)
+        )
+        self.copy = make_button(tr("Copy"), parent, self._copy, "quiet", name=tr("{place}: copy", place=place))
+        combos = FlowLayout(spacing=8)
         for combo in (self.model, self.dial, self.presets, self.engine):
-            head.addWidget(combo)
-        foot = hbox(self.use, self.copy, ..., spacing=4)
-        parts = (head, self._editor_place, self.settings, (self.text, 1), self.problem, self.figures, foot)
-        vbox(*parts, parent=self, margins=0, spacing=8)
+            combos.addWidget(combo)
+        self.head, foot = QWidget(parent), QWidget(parent)
+        vbox(combos, self._editor_place, self.settings, ..., parent=self.head, margins=0, spacing=8)
+        hbox(self.use, self.copy, ..., parent=foot, margins=0, spacing=4)
+        self.parts = (self.head, self.text, self.problem, self.figures, foot)
         self.show_answer(None)
 
     @property
@@ -234,7 +244,7 @@ class CompareColumn(QFrame):
         if name:
             setting = protocol.settings.ALL[name]
             self._value = self.in_force(name)
-            self.editor = editor = SettingEditor(setting, self._value, self, narrow=True)
+            self.editor = editor = SettingEditor(setting, self._value, self.head, narrow=True)
             editor.base = self._value
             editor.set_value(self._value)
             editor.changed.connect(self._set_value)
@@ -244,7 +254,7 @@ class CompareColumn(QFrame):
             self._editor_place.addWidget(editor)
             before: QWidget = self.engine  # where Tab comes from, though it was made last
             for part in editor.findChildren(QWidget):
-                if part.focusPolicy() & Qt.FocusPolicy.TabFocus and part.window() is self.window():
+                if part.focusPolicy() & Qt.FocusPolicy.TabFocus and part.window() is self.head.window():
                     QWidget.setTabOrder(before, part)
                     before = part
         self.chosen.emit()
@@ -278,4 +288,4 @@ def _figures(answer: ComparedAnswer) -> str:
     message = answer.message("")
     if not message.stats:
         return tr("Stopped") if answer.state == STOPPED else answer.status()
-    return "  ·  ".join((*notes.before(message), notes.summary(message), *notes.after(message)))
+    return unbroken(joined(*notes.before(message), notes.summary(message), *notes.after(message)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QHideEvent, QKeyEvent
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QGridLayout, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.backend import Models, is_endpoint
 from app.chat.image_support import reads_images
@@ -26,6 +26,7 @@ from app.widgets.builders import hbox, make_button, make_label, make_timer, scro
 from engine import protocol
 
 _LINES = 2.6  # of the question
+_LEAST_LINES = 3.5  # of an answer, with the room around it: in a lower window the page scrolls
 _STATUS_EVERY = 200  # milliseconds between two looks at what is said while there is no word yet
 _LARGEST_SEED = 2**31
 
@@ -87,19 +88,34 @@ class ComparePage(QWidget):
         self.edit.textChanged.connect(self._show)
         self.go = make_button(tr("Ask both"), self, self.ask, "primary")
         self.halt = make_button(tr("Stop"), self, self.run.stop)
-        foot = hbox((self.edit, 1), vbox(self.go, self.halt, ...), spacing=10)
-        columns = hbox(*((column, 1) for column in self.columns), spacing=16)
+        for button in (self.go, self.halt):  # as high as the field
+            button.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Expanding)
+        foot = hbox((self.edit, 1), self.go, self.halt, spacing=10)
         vbox(
-            hbox((title, 1), back), self.about, (columns, 1), self.result, foot,
-            parent=inside, margins=(24, 14, 24, 16), spacing=10,
+            hbox((title, 1), back), self.about, (self._side_by_side(), 1),
+            parent=inside, margins=(24, 14, 24, 0), spacing=10,
         )  # fmt: skip
-        vbox(scroll_area(inside, self), parent=self, margins=0)
+        below = vbox(self.result, foot, margins=(24, 10, 24, 16), spacing=10)
+        vbox((scroll_area(inside, self), 1), below, parent=self, margins=0, spacing=0)
         self._clock = make_timer(self, _STATUS_EVERY, self._show)
         self.run.changed.connect(self._show)
         self.run.text_added.connect(self._grow)
         known.listed.connect(self._offer)
         known.changed.connect(self._offer)
         self._offer()
+
+    def _side_by_side(self) -> QGridLayout:
+        """Lay out both columns, part beside part; where there is little height, the answers become lower first."""
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(8)
+        for number, column in enumerate(self.columns):
+            grid.setColumnStretch(number, 1)
+            for row, part in enumerate(column.parts):
+                grid.addWidget(part, row, number)
+                grid.setRowStretch(row, int(part is column.text))
+            sizes.set_least_lines(column.text, _LEAST_LINES)
+        return grid
 
     def begin(
         self, style: Style, thinking: str, text: str = "", *, before: Sequence[StoredMessage] = (),

@@ -1,4 +1,4 @@
-"""Finds words in the open chat, selects them and scrolls to them."""
+"""Finds words in the open chat, marks them, selects one after the other and scrolls to it."""
 
 from __future__ import annotations
 
@@ -34,13 +34,19 @@ class Finder:
         self.messages: list[int] = []
         self.at = -1
 
-    def look_for(self, words: Sequence[str]) -> None:
-        """Set the words to find, case-insensitively; none: nothing. Nothing is shown before `step` or `show`."""
+    def look_for(self, words: Sequence[str], *, mark: bool = True) -> None:
+        """Set the words to find, case-insensitively; none: nothing. Nothing is selected before `step` or `show`.
+
+        mark: all that is in sight of them is marked.
+        """
         self._pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE) if words else None
         self.messages, self.at, self._places, self._place = [], -1, [], -1
         if self._pattern is not None:
             search, items = self._pattern.search, self._page.items
             self.messages = [i for i, item in enumerate(items) if search(without_thought(item.message.content))]
+        selection = self._page.selection
+        selection.wanted, selection.found = self._pattern if mark else None, None
+        self._page.renew()
 
     def show(self, message_id: int) -> bool:
         """Select the first match in this message."""
@@ -104,6 +110,7 @@ class Finder:
             page.go_to(ScrollPosition(item.message.id, round(y - _ABOVE * page.viewport().height())))
         self._code.bring(block, start.position, end.position)
         page.selection.anchor, page.selection.head = start, end
+        page.selection.found = start, end
         page.renew()
 
 
@@ -164,7 +171,7 @@ class FindController(QObject):
     def _opened(self) -> None:
         wanted, self._wanted = self._wanted, None
         self._bar.hide()
-        self._finder.look_for(wanted[1] if wanted is not None else ())
+        self._finder.look_for(wanted[1] if wanted is not None else (), mark=False)
         if wanted is not None:
             self._finder.show(wanted[0])
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.i18n.translate import tr
 from app.library.model_text import fit_badge, fit_level, unbroken
+from app.theme import sizes
 from app.widgets.builders import (
     centred,
     empty,
@@ -37,7 +38,7 @@ from app.widgets.text import plain_entry, plain_tip
 from app.widgets.touch import scroll_by_touch
 from engine import protocol
 
-WIDEST = 860  # pixels; longer lines are hard to read
+WIDEST = 860  # pixels beside text of the base size; longer lines are hard to read
 BAR = 12  # pixels of a scroll bar, as in style.qss
 
 
@@ -268,7 +269,7 @@ class LibrarySection(QScrollArea):
         page.setObjectName("page")
         self.head, self._column, self.foot = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
         inner = QWidget(page)
-        inner.setMaximumWidth(WIDEST)
+        sizes.set_widest(inner, WIDEST)
         column = vbox(parent=inner, margins=(24, 14, 24, 24), spacing=10)
         for part in (self.head, self._column, self.foot):
             part.setSpacing(10)

@@ -18,6 +18,7 @@ from app.library.entries import BAR, WIDEST, Action, LibraryEntry, LibrarySectio
 from app.library.installed import InstalledModels
 from app.library.teams import TeamList
 from app.library.view_model import LibraryViewModel
+from app.theme import sizes
 from app.widgets import keyboard
 from app.widgets.builders import FlowLayout, confirm, hbox, make_button, make_label, open_dialog, set_progress, vbox
 from app.widgets.text import size
@@ -157,7 +158,7 @@ class LibraryPage(QWidget):
             section.left.connect(tab.setFocus)
             bar.addWidget(tab)
         head = QWidget(self)
-        head.setMaximumWidth(WIDEST)
+        sizes.set_widest(head, WIDEST)
         vbox(top, bar, parent=head, margins=0, spacing=0)
         beside_bar = QWidget(self)  # for which each section leaves room, so that the head stands above what is in it
         beside_bar.setFixedWidth(BAR)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QRect, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QSlider, QStyle, QStyleOptionSlider, QWidget
 
@@ -16,6 +16,7 @@ from engine import protocol
 
 Setting = protocol.settings.Setting
 _STEPS = 200  # positions
+_MARK = 2  # pixels across
 # From where to where by setting, which is less than its declaration allows: the field takes the rest.
 RANGES: Mapping[str, tuple[float, float]] = {
     "temperature": (0.0, 2.0),
@@ -107,18 +108,27 @@ class NumberSlider(QSlider):
         exact = self.low + part * (self.high - self.low)
         return float(round(exact)) if self._setting.kind == "int" else round(exact, 2)
 
+    def knob(self, value: float) -> QRect:
+        """Rectangle of the knob where it stands at a value."""
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        option.sliderPosition = option.sliderValue = round(_STEPS * self._part(value))
+        parts = QStyle.ComplexControl.CC_Slider, QStyle.SubControl.SC_SliderHandle
+        return self.style().subControlRect(parts[0], option, parts[1], self)
+
+    def mark(self, value: float) -> QRect:
+        """Rectangle of a mark at a value, in the middle of the knob that stands there."""
+        knob = self.knob(value)
+        return QRect(knob.x() + knob.width() // 2 - _MARK // 2, 0, _MARK, self.height())
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         """The wheel scrolls the page; it would change what lies under the mouse on the way."""
         event.ignore()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.recommended is not None:
-            option = QStyleOptionSlider()
-            self.initStyleOption(option)
-            handle = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, option, self)
-            x = handle / 2 + self._part(self.recommended) * (self.width() - handle)
             painter = QPainter(self)
-            painter.fillRect(round(x) - 1, 0, 2, self.height(), self.palette().placeholderText())
+            painter.fillRect(self.mark(self.recommended), self.palette().placeholderText())
             painter.end()
         super().paintEvent(event)
         if self.hasFocus():

@@ -33,6 +33,16 @@ def set_lines(widget: QWidget, count: float) -> None:
     follow(widget, lambda written: written.setFixedHeight(round(count * written.fontMetrics().lineSpacing())))
 
 
+def set_least_lines(widget: QWidget, count: float) -> None:
+    """Set the least height of a widget to so many lines of its text."""
+    follow(widget, lambda written: written.setMinimumHeight(round(count * written.fontMetrics().lineSpacing())))
+
+
+def set_widest(widget: QWidget, side: int, beside: int = 0) -> None:
+    """Let a widget be no wider than so many pixels beside text of the base size, and as many more as `beside` says."""
+    follow(widget, lambda column: column.setMaximumWidth(fonts.pixels(side) + beside))
+
+
 def set_square(widget: QWidget, side: int) -> None:
     """Fix a button to a square of this side, in pixels beside text of the base size."""
     follow(widget, lambda button: button.setFixedSize(fonts.touchable(side), fonts.touchable(side)))

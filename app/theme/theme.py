@@ -170,7 +170,7 @@ def style_sheet(p: Palette) -> str:
     kind = f"{'dark' if p.dark else 'light'}{'-contrast' if p.high_contrast else ''}"
     icons = {
         name.replace("-", "_"): resources.path("icons", f"{name}-{kind}.svg").as_posix()
-        for name in ("drop-arrow", "tick", "switch-on", "switch-off")
+        for name in ("drop-arrow", "tick", "menu-tick", "menu-arrow", "switch-on", "switch-off")
     }
     sheet = resources.path("style.qss").read_text(encoding="utf-8")
     for name, wanted in (("style-touch", fonts.is_touched()), ("style-contrast", p.high_contrast)):

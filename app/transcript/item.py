@@ -28,9 +28,8 @@ _CALL_BLOCK = f"```{_CALL}\n"
 _BESIDE = 44  # pixels of the column that are no words
 _LEAST = 40.0  # pixels for words, however narrow the column
 _FOOT = 34  # the line with the speed and the buttons; grows with the text
-BUBBLE_PAD_X = 16.0  # pixels between a bubble's edge and its words, as the next two
-BUBBLE_PAD_TOP = 13.0  # lines carry their spacing below them, so the same would look uneven
-BUBBLE_PAD_BOTTOM = 8.0  # pixels
+BUBBLE_PAD_X = 16.0  # pixels between a bubble's edge and its words
+_PAD_TOP, _PAD_BOTTOM = 13, 6  # the same, beside text of the base size: lines carry their spacing below them
 _TOOLS_GAP = 4.0  # pixels between the text and the calls of tools below it
 _ABOVE = {"user": 20.0, "assistant": 8.0, "system": 8.0}
 
@@ -46,6 +45,16 @@ class NoticeBox:
     def rect(self, top: float) -> QRectF:
         """The box itself, where its margin begins at this y."""
         return QRectF(0, top + 4, self.width, self.height - fonts.pixels(_ROUND))
+
+
+def pad_top() -> int:
+    """Pixels between a bubble's upper edge and its words."""
+    return fonts.pixels(_PAD_TOP)
+
+
+def pad_bottom() -> int:
+    """Pixels between a bubble's words, with the spacing below their last line, and its lower edge."""
+    return fonts.pixels(_PAD_BOTTOM)
 
 
 def foot_height() -> int:
@@ -135,7 +144,7 @@ class MessageItem:
 
     def thumbnails(self, column: float) -> list[tuple[Attachment, QRectF]]:
         """Those images with their rectangles, relative to the message."""
-        top = self.steps_top() - (BUBBLE_PAD_TOP if self.is_user else 0.0)
+        top = self.steps_top() - (pad_top() if self.is_user else 0.0)
         placed = zip(self.images, image_rows(self.images, column))
         return [(image, rect.translated(0, top)) for image, rect in placed]
 
@@ -271,7 +280,7 @@ class MessageItem:
 
     def steps_top(self) -> float:
         """Y of the steps of a team, which stand below the notices and above the text."""
-        top = _ABOVE[self.message.role] + (BUBBLE_PAD_TOP if self.is_user else 0.0)
+        top = _ABOVE[self.message.role] + (pad_top() if self.is_user else 0.0)
         return top + notices_height(self.notices_above(), self._column)
 
     def tools_top(self) -> float:
@@ -293,7 +302,7 @@ class MessageItem:
         self._changed = 0
 
     def _below(self) -> float:
-        pad = BUBBLE_PAD_BOTTOM if self.is_user else 0.0
+        pad = pad_bottom() if self.is_user else 0.0
         after = notices_height(notes.after(self.message), self._column)
         return pad + self.tools_height + after + foot_height() + self.details_height
 

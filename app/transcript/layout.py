@@ -19,7 +19,7 @@ BOUND = 32_000_000  # bytes, as estimated below
 _EACH = 20_000  # bytes of a document with a word in it, measured
 _CHARACTER = 30  # and of each character more: text, formats and laid out lines; measured 11 to 53
 BUTTON = 32  # pixels of the button behind it, beside text of the base size
-_WIDEST = 780.0  # pixels of text: longer lines are hard to read
+WIDEST = 780  # pixels of text, beside text of the base size: longer lines are hard to read
 _NARROWEST = 200.0  # pixels, in however narrow a window
 _MARGIN = 28.0  # pixels before the text
 _GAP = 6.0  # around the button
@@ -30,18 +30,18 @@ def button_column() -> float:
     return fonts.pixels(BUTTON) + 2 * _GAP
 
 
-def width_in(area: QAbstractScrollArea, scrolls: bool = False) -> float:
-    """Width of the text in pixels. scrolls: leave room for a scroll bar that will come."""
-    width, bar = area.viewport().width(), area.verticalScrollBar()
-    if scrolls and not bar.isVisibleTo(area):
-        width -= bar.sizeHint().width()
-    return max(_NARROWEST, min(_WIDEST, width - _MARGIN - button_column()))
+def width_in(area: QAbstractScrollArea) -> float:
+    """Width of the text in pixels, with room left for a scroll bar that may come."""
+    width = area.maximumViewportSize().width() - area.verticalScrollBar().sizeHint().width()
+    return max(_NARROWEST, min(fonts.pixels(WIDEST), width - _MARGIN - button_column()))
 
 
 def left_in(area: QAbstractScrollArea, column: float) -> float:
-    """X of a column of this width: in the middle, unless the strip behind it needs the room."""
-    spare = area.viewport().width() - column
-    return max(0.0, round(min(spare / 2, spare - button_column())))
+    """X of a column of this width: in the middle, unless the strip behind it needs the room; the same with a scroll bar
+    as without."""
+    spare = area.maximumViewportSize().width() - column
+    behind = button_column() + area.verticalScrollBar().sizeHint().width()
+    return max(0.0, round(min(spare / 2, spare - behind)))
 
 
 def cost(view: BlockView) -> int:

@@ -16,9 +16,9 @@ from app.theme import sizes
 from app.theme.theme import Theme
 from app.transcript.blocks import DocumentBuilder
 from app.transcript.focus_marker import FocusMarker
-from app.transcript.item import MessageItem, foot_height
+from app.transcript.item import MessageItem
 from app.transcript.layout import BUTTON, Layout, button_column, left_in, width_in
-from app.transcript.paint import PaintCache, foot_rect, paint_message
+from app.transcript.paint import PaintCache, foot_rect, left_edge, paint_message
 from app.transcript.selection import Selection
 from app.widgets.builders import hbox, make_label
 from app.widgets.buttons import IconButton
@@ -57,7 +57,7 @@ class TranscriptPage(QAbstractScrollArea):
         self._follow = True  # stay at the end as it grows
         self._moving = False  # the scroll bar is being set by us
         self.current = -1  # the message that is looked at: its buttons show, and keys are about it
-        self._marker = FocusMarker(self)
+        self.marker = FocusMarker(self)
         self.message_actions = MessageActions(theme, self.viewport())
         self.to_end = ScrollToEndButton(theme, self)
         self.to_end.clicked.connect(self.go_to_end)
@@ -76,13 +76,8 @@ class TranscriptPage(QAbstractScrollArea):
         self.message_actions.hide()
         self.current = len(messages) - 1
         self._follow = True
-        surely = len(messages) * foot_height() > self.viewport().height()  # more than a screen
-        self.layout_.reset(_items(messages), width_in(self, surely))
+        self.layout_.reset(_items(messages), width_in(self))
         self.arrange()
-        column = width_in(self, self.verticalScrollBar().maximum() > 0)
-        if column != self.layout_.column:
-            self.layout_.reflow(column)
-            self.arrange()
 
     def add(self, *messages: StoredMessage) -> None:
         """Append messages, and scroll to them; above them only the foot that had the buttons is painted again."""
@@ -185,6 +180,10 @@ class TranscriptPage(QAbstractScrollArea):
         index = self.layout_.at(float(y))
         return ScrollPosition(self.items[index].message.id, round(y - self.layout_.top(index)))
 
+    def _at_end(self) -> bool:
+        """Whether the end of the page is in sight."""
+        return self.verticalScrollBar().value() >= self.verticalScrollBar().maximum() - 4
+
     def go_to(self, place: ScrollPosition) -> None:
         """Scroll to a position; a message that is not here leaves the page as it is."""
         index = self.index(place.message_id)
@@ -196,7 +195,7 @@ class TranscriptPage(QAbstractScrollArea):
         for _ in range(2):  # what is above has its true height only once it is in sight
             bar.setValue(round(self.layout_.top(index)) + place.pixels)
             self.arrange()
-        self._follow = bar.value() >= bar.maximum() - 4
+        self._follow = self._at_end()
 
     # ---- geometry ---------------------------------------------------------------------------------------------
 
@@ -288,11 +287,11 @@ class TranscriptPage(QAbstractScrollArea):
     def place_controls(self) -> None:
         """Put the buttons and the focus marker where the current message is."""
         if not 0 <= self.current < len(self.items):
-            self._marker.place(0, 0, 0)
+            self.marker.place(0, 0, 0)
             self.message_actions.hide()
             return
         at, item = self.origin(self.current), self.items[self.current]
-        self._marker.place(at.x(), at.y(), item.foot)
+        self.marker.place(at.x() + left_edge(item, self.layout_.column), at.y(), item.foot)
         if item.streaming:
             self.message_actions.hide()
             return
@@ -305,8 +304,7 @@ class TranscriptPage(QAbstractScrollArea):
     @Slot()
     def _scrolled(self) -> None:
         if not self._moving:
-            bar = self.verticalScrollBar()
-            self._follow = bar.value() >= bar.maximum() - 4
+            self._follow = self._at_end()
             self.arrange()
             self.moved.emit()
 

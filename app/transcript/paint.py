@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
@@ -15,6 +16,8 @@ from PySide6.QtGui import (
     QPen,
     QPixmap,
     QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
 )
 
 from app.i18n.translate import tr, tr_noop
@@ -25,10 +28,11 @@ from app.theme.theme import Palette
 from app.transcript import notes
 from app.transcript.blocks import CODE_HEAD, BlockView
 from app.transcript.image_rows import RADIUS
-from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, MessageItem, foot_height, notice_box
+from app.transcript.item import BUBBLE_PAD_X, MessageItem, foot_height, notice_box, pad_bottom, pad_top
 from app.transcript.selection import Selection
 
 CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
+_LONGEST = 400  # characters of a match, of which only a part may be in what is painted
 _NOTHING_STALE = 1 << 30  # pixels
 _BETWEEN = "  ·  "  # the figures under an answer, as notes.summary joins them
 _BLOCKS = {"tool_call": tr_noop("Tool call"), "thought": tr_noop("More thinking")}
@@ -105,7 +109,7 @@ def paint_message(
     buttons: width that those at its foot take.
     """
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-    at = item.steps_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
+    at = item.steps_top() - (pad_top() if item.is_user else 0.0)
     if at > clip.top():
         for note in reversed(item.notices_above()):
             at -= notice_box(note, column).height
@@ -194,12 +198,23 @@ def files_rect(item: MessageItem, column: float) -> QRectF | None:
     """Rectangle of the line that names what is attached, relative to the message."""
     if len(item.images) == len(item.message.attachments):
         return None
-    bottom = item.steps_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
+    bottom = item.steps_top() - (pad_top() if item.is_user else 0.0)
     names = notice_box(item.notices_above()[-1], column)
     found = names.rect(bottom - names.height)
     if item.is_user:
         found.moveRight(column)
     return found
+
+
+def left_edge(item: MessageItem, column: float) -> float:
+    """X of the leftmost of what a message shows, relative to its column: a question stands at the right."""
+    if not item.is_user or any(not isinstance(note, notes.PlainNote) for note in item.notices_above()):
+        return 0.0
+    edges = [rect.left() for _, rect in item.thumbnails(column)]
+    edges += [column - notice_box(note, column).width for note in item.notices_above()]
+    if item.message.content:
+        edges.append(item.text_left(column) - BUBBLE_PAD_X)
+    return min(edges, default=0.0)
 
 
 def fold_rect(view: BlockView, width: float) -> QRectF:
@@ -225,9 +240,9 @@ def _chevron(painter: QPainter, name: str, line: QRectF, palette: Palette) -> No
 
 
 def _bubble(painter: QPainter, item: MessageItem, column: float, palette: Palette) -> None:
-    top = item.first_block_top() - BUBBLE_PAD_TOP
+    top = item.first_block_top() - pad_top()
     last = item.views[-1] if item.views else None
-    bottom = (last.top + last.height if last else top + BUBBLE_PAD_TOP) + BUBBLE_PAD_BOTTOM
+    bottom = (last.top + last.height if last else top + pad_top()) + pad_bottom()
     left = item.text_left(column) - BUBBLE_PAD_X
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(palette.bubble))
@@ -264,13 +279,14 @@ def _text(
     context.palette.setColor(QPalette.ColorRole.Text, QColor(ink))
     context.clip = clip.translated(-place.topLeft()).adjusted(-200, -4, 200, 4)
     cursor = selection.cursor(message, block, view.document)
+    marks = _wanted(view.document, selection.wanted, context.clip, cursor, palette)
     if cursor is not None:
-        chosen = QAbstractTextDocumentLayout.Selection()
-        chosen.cursor = cursor
         form = QTextCharFormat()
-        form.setBackground(QColor(palette.selection))
-        chosen.format = form
-        context.selections = [chosen]
+        form.setBackground(QColor(palette.accent if selection.is_found else palette.selection))
+        if selection.is_found:
+            form.setForeground(QColor(palette.on_accent))
+        marks.append(_marked(cursor, form))
+    context.selections = marks
     painter.save()
     if view.is_code:  # which may be wider than its panel
         inside = QRectF(1, place.top() - 4, width - 2, view.top + view.height - place.top())
@@ -278,6 +294,34 @@ def _text(
     painter.translate(place.topLeft())
     view.document.documentLayout().draw(painter, context)
     painter.restore()
+
+
+def _wanted(
+    document: QTextDocument, words: re.Pattern[str] | None, clip: QRectF, chosen: QTextCursor | None, palette: Palette
+) -> list[QAbstractTextDocumentLayout.Selection]:
+    """Marks for the words that are looked for in what is painted of a document, but for what is selected."""
+    if words is None:
+        return []
+    form = QTextCharFormat()
+    form.setBackground(QColor(palette.warning_soft))
+    form.setFontUnderline(True)  # so that it is seen without colours, too
+    form.setUnderlineColor(QColor(palette.warning))
+    layout, text, marks = document.documentLayout(), document.toPlainText(), []
+    first = layout.hitTest(QPointF(0, clip.top()), Qt.HitTestAccuracy.FuzzyHit)
+    last = layout.hitTest(QPointF(clip.right(), clip.bottom()), Qt.HitTestAccuracy.FuzzyHit)
+    for match in words.finditer(text, max(0, first - _LONGEST), last + _LONGEST):
+        if chosen is None or match.span() != (chosen.selectionStart(), chosen.selectionEnd()):
+            cursor = QTextCursor(document)
+            cursor.setPosition(match.start())
+            cursor.setPosition(match.end(), QTextCursor.MoveMode.KeepAnchor)
+            marks.append(_marked(cursor, form))
+    return marks
+
+
+def _marked(cursor: QTextCursor, form: QTextCharFormat) -> QAbstractTextDocumentLayout.Selection:
+    made = QAbstractTextDocumentLayout.Selection()
+    made.cursor, made.format = cursor, form
+    return made
 
 
 def _note(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -24,9 +25,15 @@ class TextPosition(NamedTuple):
 
 
 class Selection:
-    """Anchor is where the mouse went down, head is where it is."""
+    """Anchor is where the mouse went down, head is where it is.
+
+    wanted: words that are looked for, marked wherever they are in sight. found: the match that is looked at, which is
+    marked more strongly as long as it is what is selected.
+    """
 
     def __init__(self) -> None:
+        self.wanted: re.Pattern[str] | None = None
+        self.found: tuple[TextPosition, TextPosition] | None = None
         self.anchor: TextPosition | None = None
         self.head: TextPosition | None = None
 
@@ -44,6 +51,11 @@ class Selection:
         if self.anchor is None or self.head is None or self.anchor == self.head:
             return None
         return min(self.anchor, self.head), max(self.anchor, self.head)
+
+    @property
+    def is_found(self) -> bool:
+        """Whether what is selected is the match that is looked at."""
+        return self.found is not None and self.bounds() == self.found
 
     def cursor(self, message: int, block: int, document: QTextDocument) -> QTextCursor | None:
         """Cursor over what of this block is selected, or None."""

@@ -323,6 +323,7 @@ class TranscriptView(TranscriptPage):
         if index >= 0 and self.items[index].has_details:
             self._follow = False
             self._details.toggle(self.items[index])
+            self._follow = self._at_end()
 
     @Slot(object, object)
     def show_steps(self, message_id: int, steps: Sequence[dict[str, Any]]) -> None:
@@ -381,6 +382,7 @@ class TranscriptView(TranscriptPage):
         self._follow = False
         self.layout_.touch(index)
         self.arrange()
+        self._follow = self._at_end()
 
     # ---- the context menu -------------------------------------------------------------------------------------
 

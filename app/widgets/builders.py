@@ -264,7 +264,7 @@ def raise_window(window: QWidget) -> None:
 
 
 class FlowLayout(QLayout):
-    """Layout that fills lines like text; items keep their size hints."""
+    """Layout that fills lines like text; items keep their size hints, and lower ones stand in the middle of a line."""
 
     def __init__(self, parent: QWidget | None = None, spacing: int = 6) -> None:
         super().__init__(parent)
@@ -310,19 +310,31 @@ class FlowLayout(QLayout):
 
     def _place(self, rect: QRect, really: bool) -> int:
         """Returns the height that is needed."""
-        x, y, line = rect.x(), rect.y(), 0
+        y, lines = rect.y(), self._lines(rect.width())
+        for line in lines:
+            x, high = rect.x(), max(size.height() for _, size in line)
+            for item, size in line:
+                if really:
+                    item.setGeometry(QRect(QPoint(x, y + (high - size.height()) // 2), size))
+                x += size.width() + self.spacing()
+            y += high + self.spacing()
+        return y - rect.y() - (self.spacing() if lines else 0)
+
+    def _lines(self, width: int) -> list[list[tuple[QLayoutItem, QSize]]]:
+        """The items of each line, with their sizes."""
+        lines: list[list[tuple[QLayoutItem, QSize]]] = []
+        used = 0
         for item in self._items:
             if item.isEmpty():  # what is hidden takes no place
                 continue
             hint = item.sizeHint()
-            width = min(hint.width(), rect.width())
-            if x + width > rect.right() + 1 and line > 0:
-                x, y, line = rect.x(), y + line + self.spacing(), 0
-            if really:
-                item.setGeometry(QRect(QPoint(x, y), QSize(width, hint.height())))
-            x += width + self.spacing()
-            line = max(line, hint.height())
-        return y + line - rect.y()
+            size = QSize(min(hint.width(), width), hint.height())
+            if not lines or used + size.width() > width:
+                lines.append([])
+                used = 0
+            lines[-1].append((item, size))
+            used += size.width() + self.spacing()
+        return lines
 
 
 def empty(layout: QLayout) -> None:

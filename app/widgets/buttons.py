@@ -204,7 +204,7 @@ class Chips(QWidget):
         button.setToolTip(chip.tooltip if shown else f"{text[:_TOLD]}\n{chip.tooltip}".strip())
         button.setAccessibleName(f"{text}. {chip.tooltip}".strip())
         button.clicked.connect(partial(self.pressed.emit, number))
-        cross = IconButton(self._theme, "close", f"{self._remove} {text}", frame, size=12)
+        cross = IconButton(self._theme, "close", f"{self._remove} {text}", frame, size=15)
         cross.setObjectName("cross")
         cross.clicked.connect(partial(self.removed.emit, number))
         place = Qt.AlignmentFlag.AlignTop if chip.image is not None else Qt.AlignmentFlag.AlignVCenter

@@ -118,8 +118,8 @@ class FindBar(QFrame):
     stepped = Signal(int)
     closed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None, name: str = "") -> None:
-        """name: of what one types into it."""
+    def __init__(self, theme: Theme, parent: QWidget | None = None, name: str = "", indent: int = 20) -> None:
+        """name: of what one types into it. indent: pixels before it, 0 where what is around it has them."""
         super().__init__(parent)
         self.setObjectName("header")
         self.edit = QLineEdit(self)
@@ -136,7 +136,8 @@ class FindBar(QFrame):
         after.clicked.connect(lambda: self.stepped.emit(1))
         close = IconButton(theme, "close", tr("Close search"), self, "Esc")
         close.clicked.connect(self.closed)
-        hbox((self.edit, 1), before, after, 6, (self.count, 1), close, parent=self, margins=(20, 6, 10, 6), spacing=4)
+        parts = (self.edit, 1), before, after, 6, (self.count, 1), close
+        hbox(*parts, parent=self, margins=(indent, 6, indent // 2, 6), spacing=4)
         self.hide()
 
     def show_count(self, at: int, messages: int) -> None:

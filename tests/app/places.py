@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.application import Application, no_answer_box
 from app.dialogs import TrashDialog, UnsavedDialog
 from app.i18n.translate import tr, tr_engine
+from app.images.view import Thumbnail
 from app.library.dialogs import ImportDialog, ModelDetailsDialog, SmallerDialog
 from app.prompts.library import SavedPrompt
 from app.prompts.picker import VariablesDialog
@@ -120,6 +121,7 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     window.banners.banners[0].dismiss()
     window.composer.set_attachments((*texts, sample_image(), sample_image("lake.png", sky="#e8a686")))
     settle(qtbot, window)
+    qtbot.waitUntil(lambda: all(map(_is_decoded, window.composer.attached.findChildren(Thumbnail))))
     yield "images in the field", window
     window.find_controller.open()
     window.find_bar.edit.setText("hello")
@@ -165,6 +167,13 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     settle(qtbot, window)
     yield "comparing answers", window
     window.navigator.show_chat()
+
+
+def _is_decoded(image: Thumbnail) -> bool:
+    """Whether an image is drawn, and no longer the plain ground that it has until it is decoded."""
+    picture = image.grab().toImage()
+    middle = range(picture.height() // 4, 3 * picture.height() // 4)
+    return len({picture.pixel(picture.width() // 2, y) for y in middle}) > 1
 
 
 def _recordings(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QDialog]]:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QFrame
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -86,7 +86,7 @@ def test_files_and_what_is_pasted_or_dropped_go_with_the_message(
     qtbot.waitUntil(lambda: len(composer.attachments) == 4)
     names = ["hill.png", "Pasted image 1", "hill.png", "Pasted image 2"]
     assert [a.name for a in composer.attachments] == names
-    shown = composer.attached.findChildren(Thumbnail)
+    shown = [b for b in composer.attached.findChildren(Thumbnail) if b.isVisible()]
     assert [b.accessibleName() for b in shown] == [f"{name}. Click to view" for name in names]
     button(composer, "Remove file Pasted image 1").click()
     ask(qtbot, underhill, "What is on it?")
@@ -255,6 +255,26 @@ def test_thumbnails_stay_beside_each_other_in_other_colours(qtbot: QtBot, theme:
     qtbot.waitUntil(apart)
     theme.set_mode("dark")
     qtbot.waitUntil(apart)
+
+
+def test_names_of_files_stand_in_the_middle_of_images_and_keep_their_tokens(qtbot: QtBot, theme: Theme) -> None:
+    composer = Composer(theme)
+    qtbot.addWidget(composer)
+    composer.resize(700, 200)
+    composer.show()
+    notes = Attachment("notes.txt", "Some notes.")
+    composer.set_attachments((notes,))
+    composer.show_token_counts((3,))
+    composer.set_attachments((notes, Attachment("plan.txt", "A plan."), HILL))
+    words = [chip.text for chip in composer.attached.chips]
+    assert words[:2] == ["notes.txt  ·  3 tokens", "plan.txt"]  # the other is counted a little later
+
+    def aligned() -> bool:
+        frames = [f for f in composer.attached.findChildren(QFrame, "chip") if f.isVisible()]
+        middles = {round(frame.geometry().center().y() / 2) for frame in frames}
+        return len(frames) == 3 and len({frame.height() for frame in frames}) == 2 and len(middles) == 1
+
+    qtbot.waitUntil(aligned)
 
 
 # ---- on the page -----------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
@@ -93,6 +93,7 @@ def test_finding_in_it(qtbot: QtBot, underhill: Application) -> None:
     qtbot.waitUntil(reader.isActiveWindow)
     qtbot.keyClick(reader.text, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     assert reader.bar.isVisible()
+    qtbot.waitUntil(lambda: reader.bar.edit.mapTo(reader, QPoint()).x() == reader.text.mapTo(reader, QPoint()).x())
     qtbot.keyClicks(reader.bar.edit, "oak")
     qtbot.waitUntil(lambda: reader.bar.count.text() == "3 matches")
     found = []

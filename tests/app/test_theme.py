@@ -8,15 +8,25 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QIcon, QTextLayout
-from PySide6.QtWidgets import QApplication, QSlider, QStyle, QStyleOptionSlider, QWidget
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QAction, QColor, QGuiApplication, QIcon, QTextLayout
+from PySide6.QtWidgets import (
+    QApplication,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QSlider,
+    QStyle,
+    QStyleOptionSlider,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.theme import fonts, icons
 from app.theme.icons import icon, pixmap
 from app.theme.theme import DARK, DARK_CONTRAST, LIGHT, LIGHT_CONTRAST, Palette, Theme
-from app.widgets.buttons import IconButton
+from app.widgets.buttons import Chip, Chips, IconButton
 from engine import resources
 
 
@@ -165,6 +175,73 @@ def test_the_knob_of_a_slider_grows_with_the_text_and_is_round(qtbot: QtBot, the
         assert knob().width() == 28
     finally:
         fonts.set_touched(False)
+
+
+@pytest.mark.usefixtures("normal_size")
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("percent", [100, 150])
+def test_the_tick_and_the_arrow_of_a_menu_grow_with_the_text(
+    qtbot: QtBot, theme: Theme, mode: str, percent: int
+) -> None:
+    theme.set_mode(mode)
+    theme.set_percent(percent)
+    menu = QMenu()
+    qtbot.addWidget(menu)
+    chosen = menu.addAction(" ")
+    chosen.setCheckable(True)
+    chosen.setChecked(True)
+    under = menu.addMenu(" ").menuAction()
+    menu.adjustSize()
+    picture = menu.grab().toImage()
+
+    def wide(entry: QAction) -> int:
+        """Pixels across of what is drawn in an entry."""
+        place = menu.actionGeometry(entry).adjusted(2, 2, -2, -2)
+        across = [
+            x
+            for x in range(place.left(), place.right() + 1)
+            if any(
+                contrast(picture.pixelColor(x, y).name(), theme.palette.surface) > 3
+                for y in range(place.top(), place.bottom() + 1)
+            )
+        ]
+        return across[-1] - across[0] + 1
+
+    assert wide(chosen) >= 9 * percent / 100
+    assert wide(under) >= 3 * percent / 100
+
+
+def test_settings_and_chat_settings_have_drawings_of_their_own(qapp: QApplication) -> None:
+    gear, sliders = (pixmap(name, "#000000", 48).toImage() for name in ("settings", "style"))
+    dots = [(x, y) for x in range(48) for y in range(48)]
+    one, other = (
+        {at for at in dots if drawing.pixelColor(*at).alpha() > 128} for drawing in (gear, sliders)
+    )  # fmt: skip
+    assert len(one & other) < 0.4 * min(len(one), len(other))
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_what_an_empty_field_says_can_be_read(qtbot: QtBot, theme: Theme, mode: str) -> None:
+    theme.set_mode(mode)
+    for field in (QLineEdit(), QPlainTextEdit()):
+        qtbot.addWidget(field)
+        field.show()
+        ink = field.palette().placeholderText().color()
+        assert (ink.name(), ink.alpha()) == (theme.palette.muted, 255)
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_cross_of_a_chip_can_be_seen(qtbot: QtBot, theme: Theme, mode: str) -> None:
+    theme.set_mode(mode)
+    chips = Chips(theme, "Attachments", "Remove file")
+    qtbot.addWidget(chips)
+    chips.fill([Chip("notes.txt")])
+    chips.show()
+    cross = chips.findChild(QToolButton, "cross")
+    assert cross is not None
+    picture = chips.grab(QRect(cross.mapTo(chips, QPoint()), cross.size())).toImage()
+    dots = (picture.pixelColor(x, y) for x in range(picture.width()) for y in range(picture.height()))
+    assert max(contrast(dot.name(), theme.palette.hover) for dot in dots) >= 4.5
 
 
 def test_icons_grow_with_the_text() -> None:

@@ -6,9 +6,9 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QComboBox, QLineEdit
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -19,6 +19,7 @@ from engine import protocol, resources
 from tests.app.acts import Launch, ask, button, contents
 from tests.app.conftest import close, engine_of
 from tests.app.fake_cards import BUILTIN, LARGE
+from tests.app.places import settle
 
 SAID = {"exact": "The **old** cat sat on the mat.", "fast": "The cat sat on a mat."}
 
@@ -65,8 +66,8 @@ def test_one_question_to_two_qualities(qtbot: QtBot, launch: Launch) -> None:
     assert underlined(page, 0) == ["old", "the"]
     assert underlined(page, 1) == ["a"]
     for column in page.columns:
-        assert "tok/s" in column.figures.text()
-        assert "to first token" in column.figures.text()
+        assert "tok/" in column.figures.text()
+        assert "to first token" in column.figures.text().replace("\u00a0", " ")
         assert column.use.isVisible()
     (measured,) = sent(underhill, protocol.MeasureDivergence)
     assert isinstance(measured, protocol.MeasureDivergence)
@@ -193,6 +194,44 @@ def test_tab_goes_from_the_choice_of_a_setting_to_its_value_and_on_to_the_answer
             order.append(widget)
         widget = widget.nextInFocusChain()
     assert order == [left.editor.reset_button, left.editor.learn, left.editor.control]
+
+
+@pytest.mark.usefixtures("normal_size")
+@pytest.mark.parametrize("percent", [100, 150])
+def test_the_question_stays_in_sight_and_both_answers_begin_side_by_side(
+    qtbot: QtBot, launch: Launch, percent: int
+) -> None:
+    underhill = launch(apart=SAID)
+    underhill.theme.set_percent(percent)
+    underhill.window.resize(1280, 820)
+    page = opened(qtbot, underhill)
+    set_engine(page.columns[0], "t1", "0.3")
+    compared(qtbot, page)
+    qtbot.waitUntil(page.result.isVisible)
+    settle(qtbot, page)
+
+    def place(widget: QWidget) -> QRect:
+        return QRect(widget.mapTo(page, QPoint()), widget.size())
+
+    left, right = (place(column.text) for column in page.columns)
+    assert (left.top(), left.height()) == (right.top(), right.height())
+    assert left.height() > 3 * page.fontMetrics().lineSpacing()
+    for low in (820, 560, 420):
+        underhill.window.resize(1280 if low == 820 else 700, low)
+        settle(qtbot, page)
+        for part in (page.edit, page.go, page.result):
+            assert page.rect().contains(place(part)), (low, part)
+        assert (place(page.go).top(), place(page.go).bottom()) == (place(page.edit).top(), place(page.edit).bottom())
+
+
+def test_figures_are_broken_between_each_other_alone(qtbot: QtBot, launch: Launch) -> None:
+    page = opened(qtbot, launch(apart=SAID))
+    compared(qtbot, page)
+    for column in page.columns:
+        assert "·" in column.figures.text()
+        for figure in column.figures.text().split("·  ")[:-1]:
+            assert figure.endswith("\u00a0\u00a0")  # no line begins with the dot
+            assert " " not in figure
 
 
 def test_two_qualities_under_another_setting_have_no_divergence(qtbot: QtBot, launch: Launch) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from pytestqt.qtbot import QtBot
 
 from app.application import Application
@@ -101,3 +103,57 @@ def test_an_empty_chat_has_nothing_to_find_in(qtbot: QtBot, launch: Launch) -> N
     underhill = launch()
     underhill.window.find_controller.open()
     assert underhill.window.find_bar.isHidden()
+
+
+def grounds(underhill: Application, index: int) -> dict[str, int]:
+    """How many pixels of each colour a message has."""
+    view = underhill.window.transcript
+    at, high = view.origin(index), view.items[index].foot
+    place = QRect(round(at.x()), round(at.y()), round(view.layout_.column), round(high))
+    picture = view.viewport().grab(place.intersected(view.viewport().rect())).toImage()
+    return Counter(picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height()))
+
+
+def test_all_matches_are_marked_and_the_current_one_more_strongly(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(script=lambda messages: "A fox and a fox.\n\n```py\nfox = 1\n```\n")
+    ask(qtbot, underhill, "Where is the fox?")
+    view, p = underhill.window.transcript, underhill.theme.palette
+    marked, current = p.warning_soft, p.accent
+    assert grounds(underhill, 0)[marked] == grounds(underhill, 1)[marked] == 0
+    find(qtbot, underhill, "fox")
+    assert place(underhill)[0] == 0
+    assert grounds(underhill, 0)[current] > 100  # on the ground of the bubble
+    assert grounds(underhill, 0)[marked] == 0
+    three = grounds(underhill, 1)[marked]
+    assert three > 300
+    assert grounds(underhill, 1)[current] == 0
+    qtbot.keyClick(underhill.window.find_bar.edit, Qt.Key.Key_Return)
+    assert grounds(underhill, 0)[marked] > 100
+    assert three / 2 < grounds(underhill, 1)[marked] < three
+    assert grounds(underhill, 1)[current] > 100
+    view.mouse.select_all()  # what a person selects looks as ever
+    assert grounds(underhill, 1)[current] == 0
+    qtbot.keyClick(underhill.window.find_bar.edit, Qt.Key.Key_Escape)
+    view.selection.clear()
+    view.renew()
+    assert grounds(underhill, 0)[marked] == grounds(underhill, 1)[marked] == 0
+
+
+def test_only_what_is_in_sight_of_a_long_code_is_searched_for_marks(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(script=lambda messages: "```py\n" + "fox = 1\n" * 4000 + "```\n")
+    ask(qtbot, underhill, "Go")
+    find(qtbot, underhill, "fox")
+    seen: list[int] = []
+    pattern = underhill.window.transcript.selection.wanted
+    assert pattern is not None
+
+    class Counting:
+        def finditer(self, *args: int) -> list[object]:
+            found = list(pattern.finditer(*args))  # type: ignore[call-overload]
+            seen.append(len(found))
+            return found
+
+    underhill.window.transcript.selection.wanted = Counting()  # type: ignore[assignment]
+    underhill.window.transcript.renew()
+    qtbot.waitUntil(lambda: bool(seen))
+    assert 10 < max(seen) < 300

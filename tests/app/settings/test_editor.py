@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QStyle, QStyleOptionSlider
 from pytestqt.qtbot import QtBot
 
 from app.settings.editor import SettingEditor
 from app.settings.learn_more import LEARN_MORE
+from app.settings.number_slider import NumberSlider
+from app.theme.theme import Theme
 from engine import protocol
 from tests.app.acts import Launch
 
@@ -49,6 +51,24 @@ def test_an_automatic_slider_is_hollow_at_the_recommended_value(qtbot: QtBot, la
     memory.reset_button.click()
     assert memory.slider.property("automatic") == "hollow"
     dialog.reject()
+
+
+@pytest.mark.usefixtures("normal_size")
+@pytest.mark.parametrize("percent", [100, 150])
+def test_the_mark_of_a_slider_is_in_the_middle_of_its_knob(qtbot: QtBot, theme: Theme, percent: int) -> None:
+    theme.set_percent(percent)
+    slider = NumberSlider(protocol.settings.ALL["temperature"])
+    qtbot.addWidget(slider)
+    slider.resize(250, 60)
+    slider.show()
+    for value in (0.0, 0.3, 0.7, 1.0, 2.0):
+        slider.show_value(value)
+        option = QStyleOptionSlider()
+        slider.initStyleOption(option)
+        parts = QStyle.ComplexControl.CC_Slider, QStyle.SubControl.SC_SliderHandle
+        knob = slider.style().subControlRect(parts[0], option, parts[1], slider)
+        assert slider.mark(value).center().x() == knob.center().x()
+        assert slider.mark(value).width() == 2
 
 
 def test_a_slider_comes_with_a_value_to_stand_at(qtbot: QtBot) -> None:

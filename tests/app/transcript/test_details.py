@@ -190,6 +190,21 @@ def test_unfolded_figures_move_with_the_page_and_go_with_it(view: TranscriptView
     assert not unfolded(view)
 
 
+def test_a_page_whose_figures_were_folded_at_its_end_stays_there(view: TranscriptView, message: StoredMessage) -> None:
+    view.set_messages(talk(message, 30))
+    last, bar = view.items[-1].message.id, view.verticalScrollBar()
+    view.toggle_details(last)
+    view.toggle_details(last)
+    assert bar.value() == bar.maximum()
+    view.resize(view.width(), view.height() - 200)  # as by a composer that grows
+    assert bar.value() == bar.maximum()
+    bar.setValue(0)
+    view.toggle_details(view.items[1].message.id)
+    view.toggle_details(view.items[1].message.id)
+    view.resize(view.width(), view.height() + 200)
+    assert bar.value() == 0
+
+
 def test_figures_of_an_answer_that_is_replaced_are_folded(view: TranscriptView, message: StoredMessage) -> None:
     view.set_messages(talk(message, 1))
     answer = view.items[1].message

@@ -13,7 +13,7 @@ from app.storage.records import StoredMessage, new_id
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView
-from app.transcript.layout import BOUND, DocumentCache, cost, width_in
+from app.transcript.layout import BOUND, DocumentCache, button_column, cost, width_in
 from app.transcript.mouse import hit_test
 from app.transcript.page import MessageActions
 from app.transcript.paint import foot_rect
@@ -164,21 +164,28 @@ def test_what_streamed_looks_like_what_is_read_back(view: TranscriptView) -> Non
     assert abs(view.layout_.height - height) < 40
 
 
-@pytest.mark.parametrize("turns", [2, 100])
-def test_room_is_left_for_the_scroll_bar_that_will_come(view: TranscriptView, qtbot: QtBot, turns: int) -> None:
-    """So that nothing is laid out again, and moves, when it does."""
-    view.resize(800, 700)
-    view.set_messages(conversation(turns))
-    column, wide = view.layout_.column, width_in(view)
-    assert column == width_in(view, True) < wide
-    qtbot.waitUntil(view.verticalScrollBar().isVisible)
-    assert width_in(view) == view.layout_.column == column
+def test_nothing_moves_when_the_scroll_bar_comes(view: TranscriptView, qtbot: QtBot) -> None:
+    for width in (500, 800, 1100):
+        view.resize(width, 700)
+        view.set_messages(conversation(1))
+        qtbot.waitUntil(lambda: not view.verticalScrollBar().isVisible())
+        before = view.layout_.column, view.origin(0).x()
+        view.set_messages(conversation(100))
+        assert view.layout_.column == before[0]  # at once, so that nothing is laid out again
+        qtbot.waitUntil(view.verticalScrollBar().isVisible)
+        assert (view.layout_.column, view.origin(0).x()) == before
+        assert view.origin(0).x() + view.layout_.column <= view.viewport().width() - button_column()
 
 
-def test_a_short_chat_leaves_no_room_for_a_scroll_bar(view: TranscriptView) -> None:
-    view.resize(800, 700)
+@pytest.mark.usefixtures("normal_size")
+def test_lines_have_as_many_words_in_large_text(view: TranscriptView, theme: Theme) -> None:
+    view.resize(1600, 700)
     view.set_messages(conversation(1))
-    assert view.layout_.column == width_in(view) > width_in(view, True)
+    before = view.layout_.column
+    theme.set_percent(150)
+    assert view.layout_.column == width_in(view) == 1.5 * before
+    view.resize(700, 700)
+    assert view.layout_.column < 700 - button_column()
 
 
 def test_another_width_lays_out_again(view: TranscriptView) -> None:
@@ -214,7 +221,7 @@ def test_the_line_under_an_answer_ends_before_its_buttons(view: TranscriptView) 
 
 
 @pytest.mark.parametrize("percent", [100, 150])
-@pytest.mark.parametrize("width", [340, 640, 800, 850, 1200])
+@pytest.mark.parametrize("width", [340, 640, 800, 850, 1500])
 def test_the_button_to_the_end_covers_nothing_of_the_text(
     qapp: QApplication, theme: Theme, view: TranscriptView, width: int, percent: int
 ) -> None:
@@ -232,8 +239,8 @@ def test_the_button_to_the_end_covers_nothing_of_the_text(
         view.to_end.click()
         assert view.place() is None
         assert not view.to_end.isVisible()
-        if width == 1200:  # where there is room, the text is in the middle all the same
-            assert abs(2 * view.origin(0).x() + view.layout_.column - view.viewport().width()) <= 1
+        if width == 1500:  # where there is room, the text is in the middle all the same
+            assert abs(2 * view.origin(0).x() + view.layout_.column - view.width()) <= 1
     finally:
         fonts.set_percent(100)
         qapp.setFont(fonts.text())
