@@ -207,7 +207,7 @@ class SmallerDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.go = make_button(tr("Measure"), self, self._next, "primary")
         self.go.setDefault(True)
-        buttons.addButton(self.go, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(self.go, QDialogButtonBox.ButtonRole.AcceptRole)
         form_column(self, head, text, form, self.bar, self.found, buttons)
         buttons.rejected.connect(self.reject)
         self.tolerance.currentIndexChanged.connect(self._begin_again)
