@@ -192,6 +192,11 @@ def recommend(models: Sequence[protocol.HubModel]) -> list[tuple[protocol.HubMod
     return found
 
 
+def why_offline(offline: bool) -> str:
+    """Why nothing can be downloaded; '' where it can."""
+    return tr("Offline mode is on.") if offline else ""
+
+
 def fit_summary(models: Sequence[protocol.HubModel]) -> str:
     """How many of the catalogue run well here, in a sentence."""
     fit = sum(m.fit is not None and m.fit.pill == "fits" for m in models)
