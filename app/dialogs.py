@@ -309,9 +309,9 @@ class TrashDialog(QDialog):
         self.list.itemActivated.connect(self._take_back)
         self.back = make_button(tr("Restore"), self, self._take_back, "primary")
         self.remove = make_button(tr("Delete permanently"), self, self._remove, auto_default=False)
-        self.empty = make_button(tr("Delete all permanently"), self, self._empty, auto_default=False)
+        self.empty = make_button(tr("Delete all permanently"), self, self._empty, "danger", auto_default=False)
         close = make_button(tr("Close"), self, self.accept, auto_default=False)
-        row = hbox(self.back, self.remove, self.empty, ..., close)
+        row = hbox(self.empty, ..., self.remove, close, self.back)
         vbox(self._note, (self.list, 1), row, parent=self, margins=(20, 18, 20, 16), spacing=12)
         self._fit()
 

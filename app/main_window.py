@@ -144,7 +144,7 @@ class MainWindow(Shell):
             self, theme, models, conversation=conversation, remembered=preferences, state=self.state,
             network=self.network, server=self.server, reload=self.model_controller.reload,
         )  # fmt: skip
-        self.library = LibraryController(self, view_model, models, self.navigator)
+        self.library = LibraryController(self, view_model, models, self.network, self.navigator)
         self.server_controller = ServerController(self, self.server)
         self.network_controller = NetworkController(self, theme, self.network)
         self.engine_controller = EngineController(self, models.link, view_model, database, paths.engine_log)

@@ -346,7 +346,7 @@ class ModelStep(TourStep):
                 Action(tr("Start chatting"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=main)
             )
         elif t is None:
-            why_not = "" if online else tr("Offline mode is on.")
+            why_not = model_text.why_offline(not online)
             fetch = partial(self.download_requested.emit, m)
             actions.append(Action(tr("Download"), fetch, primary=main and first and online, why=why_not))
         elif t.state in (protocol.PAUSED, protocol.FAILED):

@@ -79,9 +79,13 @@ class Example(QPushButton):
 
 
 class Welcome(QScrollArea):
-    """Shown in place of the conversation. example_chosen: one of the examples was clicked."""
+    """Shown in place of the conversation. example_chosen: one of the examples was clicked. models_requested,
+    import_requested: there is no model yet, and a way to one was chosen.
+    """
 
     example_chosen = Signal(str)
+    models_requested = Signal()
+    import_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -110,8 +114,11 @@ class Welcome(QScrollArea):
         for label in (self._title, self.note, self.plan):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         line = hbox(..., self.summary, ...)
+        self.select = make_button(tr("Select a model"), page, self.models_requested, "primary")
+        self.bring = make_button(tr("Import folder…"), page, self.import_requested)
+        ways = hbox(..., self.select, self.bring, ..., spacing=8)
         # the plan is last: it is long, and what can be clicked is to be in sight
-        column = vbox(mark, self._title, self.note, line, 4, grid, 4, self.plan, parent=inner, spacing=12)
+        column = vbox(mark, self._title, self.note, line, ways, 4, grid, 4, self.plan, parent=inner, spacing=12)
         column.insertStretch(0, 3)
         column.addStretch(4)
         centred(inner, page, (28, 12, 28, 12))
@@ -123,8 +130,10 @@ class Welcome(QScrollArea):
     def show_model(self, model: str, note: str, summary: str, plan: tuple[str, ...], small: bool) -> None:
         """Describe the model. model: its title, empty for none. note: what it is for. summary: how fast it runs here;
         plan: more of that, shown when the summary is clicked."""
-        self._title.setText(tr("What's on your mind?") if model else tr("Welcome to Underhill"))
-        show_text(self.note, note)
+        self._show(tr("What's on your mind?") if model else tr("Welcome to Underhill"), note, waits=False)
+        self._describe(model, summary, plan, small)
+
+    def _describe(self, model: str, summary: str, plan: tuple[str, ...], small: bool) -> None:
         show_text(self.summary, summary)
         self.plan.setText("\n".join(plan))
         if not plan:
@@ -134,6 +143,20 @@ class Welcome(QScrollArea):
             button.setText(example)
             button.setAccessibleName(tr("Ask: {question}", question=example))
             button.setVisible(bool(model))
+
+    def show_choice(self, *, returning: bool) -> None:
+        """There is no model to chat with: offer ways to one. returning: this is not the first start."""
+        self._describe("", "", (), True)
+        if returning:
+            self._show(tr("Select a model"), "", waits=True)
+        else:
+            self._show(tr("Welcome to Underhill"), tr("Select a model or import one"), waits=True)
+
+    def _show(self, title: str, note: str, *, waits: bool) -> None:
+        self._title.setText(title)
+        show_text(self.note, note)
+        for button in (self.select, self.bring):
+            button.setVisible(waits)
 
     @Slot()
     def _toggle(self) -> None:

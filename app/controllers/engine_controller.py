@@ -60,6 +60,8 @@ class ModelController(QObject):
         shell.header.chosen.connect(self.choose_model)
         shell.header.team_chosen.connect(self.choose_team)
         shell.header.endpoint_chosen.connect(self.choose_endpoint)
+        shell.welcome.models_requested.connect(shell.header.open_library.trigger)
+        shell.welcome.import_requested.connect(shell.header.import_folder.trigger)
         self._first_chat = preferences.chat  # that is opened at the start
         first = preferences.new_chat_model
         if not self._first_chat and first and backend.is_model(first):
@@ -175,7 +177,11 @@ class ModelController(QObject):
         elif state == backend.LOADING:
             self._shell.welcome.show_model("", tr("Loading model…"), "", (), True)
         else:
-            self._shell.welcome.show_model("", tr("Select a model or import one"), "", (), True)
+            self._shell.welcome.show_choice(returning=state == backend.FAILED or self._has_chats)
+
+    @property
+    def _has_chats(self) -> bool:
+        return bool(self._first_chat) or self._shell.sidebar.model.rowCount() > 0
 
     @Slot()
     def _show_remote(self) -> None:

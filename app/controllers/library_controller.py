@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QDir, QObject, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog
 
-from app.backend import Models
+from app.backend import Models, Network
 from app.controllers.chat_navigator import ChatNavigator
 from app.i18n.translate import plural, sentences, tr
 from app.library.dialogs import ImportDialog, SmallerDialog
@@ -28,8 +28,11 @@ _FAILED = "failed downloads"
 class LibraryController(QObject):
     """page: None until it is shown for the first time."""
 
-    def __init__(self, shell: Shell, view_model: LibraryViewModel, known: Models, navigator: ChatNavigator) -> None:
+    def __init__(
+        self, shell: Shell, view_model: LibraryViewModel, known: Models, network: Network, navigator: ChatNavigator
+    ) -> None:
         super().__init__(shell)
+        self._network = network
         self._shell, self._view_model, self._models, self._navigator = shell, view_model, known, navigator
         self.page: LibraryPage | None = None
         self._choose_again = self.choose_folder  # where what is imported now came from
@@ -56,7 +59,9 @@ class LibraryController(QObject):
     def show(self) -> LibraryPage:
         """Show the library page."""
         if self.page is None:
-            self.page = self._shell.library_page = LibraryPage(self._view_model, self._models, self._shell.pages)
+            self.page = self._shell.library_page = LibraryPage(
+                self._view_model, self._models, self._network, self._shell.pages
+            )
             self._shell.pages.addWidget(self.page)
             self._shell.toast.covers.connect(self.page.bottom_spacer.setFixedHeight)
             self.page.closed.connect(self._navigator.show_chat)

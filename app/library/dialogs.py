@@ -74,7 +74,8 @@ class ModelDetailsDialog(QDialog):
     download_requested = Signal(object, int)
     details_requested = Signal(str, str)
 
-    def __init__(self, details: protocol.ModelDetails, parent: QWidget | None = None) -> None:
+    def __init__(self, details: protocol.ModelDetails, parent: QWidget | None = None, why_not: str = "") -> None:
+        """why_not: nothing can be downloaded now; '' where it can."""
         super().__init__(parent)
         model = details.model
         self.setWindowTitle(model.title)
@@ -91,9 +92,9 @@ class ModelDetailsDialog(QDialog):
         for bits, nbytes in sorted(details.stores, reverse=True):
             fit = fits.get(bits)
             too_big = fit.sentence if fit is not None and fit.pill == "too_big" else ""
-            why = tr("Downloaded") if model.here else too_big
+            why = tr("Downloaded") if model.here else too_big or why_not
             best = fit is not None and fit == model.fit
-            action = Action(tr("Download"), partial(self._get, model, bits), primary=best, why=why)
+            action = Action(tr("Download"), partial(self._get, model, bits), primary=best and not why_not, why=why)
             takes = tr("{size} on disk", size=size(nbytes))
             title = _AS_IT_COMES if bits == 4 and (model.form or model.lost) else _TIERS[bits]
             self.entries.append(LibraryEntry(tr(title), takes, fit=fit, actions=[action], parent=page))
@@ -207,7 +208,7 @@ class SmallerDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.go = make_button(tr("Measure"), self, self._next, "primary")
         self.go.setDefault(True)
-        buttons.addButton(self.go, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(self.go, QDialogButtonBox.ButtonRole.AcceptRole)
         form_column(self, head, text, form, self.bar, self.found, buttons)
         buttons.rejected.connect(self.reject)
         self.tolerance.currentIndexChanged.connect(self._begin_again)

@@ -7,6 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from app.backend import Network
 from app.i18n.translate import plural, sentences, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection, widest
@@ -29,9 +30,9 @@ class DiscoverModels(LibrarySection):
     opened = Signal(str)
     setting_requested = Signal(str)
 
-    def __init__(self, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
+    def __init__(self, view_model: LibraryViewModel, network: Network, parent: QWidget | None = None) -> None:
         super().__init__(tr("Discover"), parent)
-        self._view_model = view_model
+        self._view_model, self._network = view_model, network
         self.search = SearchField(tr("Search models"), self)
         self.search.setAccessibleName(tr("Search models"))
         self.order = make_combo(self, tr("Sort by"), [(tr(words), order) for order, words in ORDERS.items()])
@@ -55,6 +56,7 @@ class DiscoverModels(LibrarySection):
         view_model.catalogue_changed.connect(self.refresh)
         view_model.results_changed.connect(self.refresh)
         view_model.transfers_changed.connect(self._transfer_changed)
+        network.changed.connect(self.refresh)
         self._under_way: dict[str, protocol.Transfer] = {}  # that are not finished, by repository
         self._widths = 0, 0  # of badges and of last buttons, in pixels
         sizes.follow(self, DiscoverModels._align)
@@ -168,9 +170,8 @@ class DiscoverModels(LibrarySection):
             actions.append(self._under_way_action(self._under_way[model.repo]))
         else:
             too_big = model.fit.sentence if model.fit is not None and model.fit.pill == "too_big" else ""
-            actions.append(
-                Action(tr("Download"), partial(self._view_model.get, model), primary=not too_big, why=too_big)
-            )
+            why = too_big or model_text.why_offline(self._network.offline)
+            actions.append(Action(tr("Download"), partial(self._view_model.get, model), primary=not why, why=why))
         speed = model.fit.sentence if model.fit is not None else ""
         facts = model_text.joined(model.repo if whose else "", speed, model_text.row_facts(model))
         return LibraryEntry(model.title, facts, fit=model.fit, note=model.about, actions=actions, compact=True)

@@ -139,11 +139,12 @@ class LibraryEntry(QFrame):
         if held:
             self.take_focus()
 
-    def align(self, badge: int, button: int) -> None:
-        """Give the badge and the last button a width in pixels, so that they stand below those of other entries."""
-        for part, width in ((self.badge, badge), (next(reversed(self.buttons.values()), None), button)):
-            if part is not None:
-                part.setMinimumWidth(width)
+    def align(self, badge: int, *buttons: int) -> None:
+        """Give the badge and the last buttons widths in pixels, so that they stand below those of other entries."""
+        if self.badge is not None:
+            self.badge.setMinimumWidth(badge)
+        for button, width in zip(reversed(self.buttons.values()), reversed(buttons), strict=False):
+            button.setMinimumWidth(width)
 
     def take_focus(self, words: str = "") -> bool:
         """Focus the button of this name, or else the first that can be pressed; False where there is none."""
@@ -285,6 +286,13 @@ class LibrarySection(QScrollArea):
         self.nothing = make_label("", page, "muted", wrap=True)
         self.foot.addWidget(self.nothing)
         self.entries: list[LibraryEntry] = []
+
+    def way_on(self, words: str, act: SignalInstance) -> QPushButton:
+        """A button below the sentence that is shown where there is no entry."""
+        made = make_button(words, self, act, "primary")
+        self.foot.addWidget(made, 0, Qt.AlignmentFlag.AlignLeft)
+        made.hide()
+        return made
 
     @Slot()
     def _leave_room(self) -> None:

@@ -16,10 +16,11 @@ from app.backend import Models
 from app.i18n.languages import day
 from app.i18n.translate import sentences, tr
 from app.library import model_text
-from app.library.entries import Action, Choices, LibraryEntry, LibrarySection, heading, import_buttons
+from app.library.entries import Action, Choices, LibraryEntry, LibrarySection, heading, import_buttons, widest
 from app.library.view_model import LibraryViewModel
 from app.platform.files import show_folder
-from app.widgets.builders import confirm, empty, focus_kept, make_button, set_progress
+from app.theme import sizes
+from app.widgets.builders import confirm, empty, focus_kept, make_button, make_label, set_progress
 from app.widgets.text import size
 from engine import protocol
 
@@ -28,13 +29,15 @@ _NONE, _LITTLE = 2_000_000_000, 10_000_000_000  # bytes free on a disk
 
 class InstalledModels(LibrarySection):
     """Installed models. opened: a model's name. import_folder, import_file: something is to be imported.
-    lowering_requested: the experts of a protocol.ModelCard are to have fewer bits.
+    lowering_requested: the experts of a protocol.ModelCard are to have fewer bits. discover_requested: there is no
+    model, and those to download were asked for.
     """
 
     opened = Signal(str)
     import_folder = Signal()
     import_file = Signal()
     lowering_requested = Signal(object)
+    discover_requested = Signal()
 
     def __init__(self, view_model: LibraryViewModel, known: Models, parent: QWidget | None = None) -> None:
         super().__init__(tr("My models"), parent)
@@ -43,6 +46,7 @@ class InstalledModels(LibrarySection):
         self._jobs = QVBoxLayout()
         self.head.addLayout(self._jobs)
         self.job_entries: dict[str, LibraryEntry] = {}
+        self.discover = self.way_on(tr("Discover models"), self.discover_requested)
         self._places = QVBoxLayout()
         self.foot.addLayout(self._places)
         self._shown: object = None
@@ -52,6 +56,8 @@ class InstalledModels(LibrarySection):
         view_model.jobs_changed.connect(self._show_jobs)
         view_model.folders_changed.connect(self._show_places)
         view_model.folders_changed.connect(self.refresh)  # whether there is another one to move to
+        self._widths = 0, 0, 0  # of badges, and of the last two buttons, in pixels
+        sizes.follow(self, InstalledModels._align)
         self.refresh()
         self._show_places()
 
@@ -74,11 +80,20 @@ class InstalledModels(LibrarySection):
         if looks == self._shown or any(entry.editor is not None for entry in self.entries):
             return
         self._shown, self._listed = looks, self._models.cards
-        none = tr("No models yet. Download one under “Discover”, or import one.")
-        blank = none if self._models.known else tr("Loading models…")
+        blank = tr("No models yet") if self._models.known else tr("Loading models…")
         self.show_entries([self._entry(card) for card in self._listed], blank)
+        self.discover.setVisible(not self._listed and self._models.known)
         for entry in self.entries:
+            entry.align(*self._widths)
             entry.title_left.connect(self.refresh)
+
+    def _align(self) -> None:
+        """Have badges and buttons stand below each other in all entries, whatever they say now or later."""
+        badge = widest(make_label("", self, "badge"), model_text.fit_badges())
+        deed = widest(make_button("", self), [tr("Open"), tr("In use"), tr("Resume"), tr("Find again")])
+        self._widths = badge, deed, widest(make_button("", self), [tr("More")])
+        for entry in self.entries:
+            entry.align(*self._widths)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """F2 renames the model that has the focus, as a chat in the list of chats."""

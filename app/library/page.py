@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QToolButton, QWidget
 
-from app.backend import Models
+from app.backend import Models, Network
 from app.i18n.translate import sentences, tr
 from app.library import model_text
 from app.library.dialogs import ModelDetailsDialog
@@ -28,15 +28,19 @@ _MUCH = 100_000_000  # bytes
 
 
 class DownloadList(LibrarySection):
-    """Downloads. opened: a finished model's name. setting_requested: a setting that is in a download's way, by name."""
+    """Downloads. opened: a finished model's name. setting_requested: a setting that is in a download's way, by name.
+    discover_requested: there is none, and models to download were asked for.
+    """
 
     opened = Signal(str)
     setting_requested = Signal(str)
+    discover_requested = Signal()
 
     def __init__(self, view_model: LibraryViewModel, parent: QWidget | None = None) -> None:
         super().__init__(tr("Downloads"), parent)
         self._view_model = view_model
         self._by_id: dict[str, LibraryEntry] = {}
+        self.discover = self.way_on(tr("Discover models"), self.discover_requested)
         view_model.transfers_changed.connect(self._changed)
         view_model.catalogue_changed.connect(self._name)
         self._changed(None)
@@ -56,7 +60,8 @@ class DownloadList(LibrarySection):
                 t.id: LibraryEntry(self._view_model.title_of(t), "", progress=True)
                 for t in self._view_model.transfers.values()
             }
-            self.show_entries(list(self._by_id.values()), tr("No downloads"))
+            self.show_entries(list(self._by_id.values()), tr("No downloads yet"))
+            self.discover.setVisible(not self._by_id)
             for each in self._view_model.transfers.values():
                 self._fill(each)
         else:
@@ -123,11 +128,13 @@ class LibraryPage(QWidget):
     closed = Signal()
     opened = Signal(str)
 
-    def __init__(self, view_model: LibraryViewModel, known: Models, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, view_model: LibraryViewModel, known: Models, network: Network, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._view_model = view_model
+        self._view_model, self._network = view_model, network
         self.yours = InstalledModels(view_model, known, self)
-        self.discover = DiscoverModels(view_model, self)
+        self.discover = DiscoverModels(view_model, network, self)
         self.elsewhere = ExternalModels(view_model, self)
         self.downloads = DownloadList(view_model, self)
         self.teams = TeamList(known, self)
@@ -170,6 +177,8 @@ class LibraryPage(QWidget):
         self.yours.opened.connect(self.opened)
         self.discover.opened.connect(self.opened)
         self.downloads.opened.connect(self.opened)
+        self.yours.discover_requested.connect(partial(self.show_section, 1))
+        self.downloads.discover_requested.connect(partial(self.show_section, 1))
         view_model.described.connect(self._describe)
         view_model.transfers_changed.connect(self._count)
         self._count(None)
@@ -198,7 +207,7 @@ class LibraryPage(QWidget):
 
     @Slot(object)
     def _describe(self, details: protocol.ModelDetails) -> None:
-        dialog = ModelDetailsDialog(details, self)
+        dialog = ModelDetailsDialog(details, self, model_text.why_offline(self._network.offline))
         dialog.download_requested.connect(self._get)
         dialog.details_requested.connect(self._view_model.describe)
         open_dialog(dialog)

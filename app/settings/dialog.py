@@ -415,7 +415,7 @@ class SettingsDialog(QDialog):
         box = QMessageBox(QMessageBox.Icon.Question, tr("Reset all settings"), tr("Reset all settings?"), parent=self)
         box.setInformativeText(tr("All settings return to their defaults, including those for single models. "
                                   "Chats and models stay."))  # fmt: skip
-        reset = box.addButton(tr("Reset all"), QMessageBox.ButtonRole.DestructiveRole)
+        reset = box.addButton(tr("Reset all"), QMessageBox.ButtonRole.AcceptRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(QMessageBox.StandardButton.Cancel)
         box.exec()

@@ -78,7 +78,7 @@ class FiguresPanel(QWidget):
     def _lay_out(self, rates: QWidget, reads: QWidget) -> None:
         """One column with a heading for each subject. rates, reads: the tiles of speed and of the disk."""
         column = vbox(
-            _heading(tr("Speed"), self), self.remote, self.why, self.notice, rates,
+            _heading(tr("Speed"), self), self.remote, self.why, self.notice, 6, rates,
             parent=self, margins=(16, 8, 16, 14), spacing=6,
         )  # fmt: skip
         # What is looked at most comes first: in a window of the usual size the memory is in sight without scrolling.
@@ -132,7 +132,8 @@ class FiguresPanel(QWidget):
         why = now.why or (tr("Generating…") if now.generating else tr("Idle"))
         self.why.set_text(why.replace("/s", "\u2060/\u2060s"))  # a rate stays in one line
         speed = now.tokens_per_second if now.generating else now.answer_tokens_per_second
-        for label, tokens in ((self.speed, speed), (self.prompt, now.prompt_tokens_per_second)):
+        prompt = now.prompt_tokens_per_second if now.generating or speed else 0.0  # of one answer, or neither
+        for label, tokens in ((self.speed, speed), (self.prompt, prompt)):
             label.set_text(tr("{rate} tok/s", rate=rate(tokens)) if tokens else "–")
         self.disk.set_text(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
         self.waiting.set_text(percent(now.waiting) if now.generating else "–")

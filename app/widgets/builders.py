@@ -225,7 +225,7 @@ def confirm(parent: QWidget, question: str, consequence: str, action: str, do: C
     box.setTextFormat(Qt.TextFormat.PlainText)  # a name in it may look like marks
     box.setInformativeText(consequence)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    yes = box.addButton(action, QMessageBox.ButtonRole.DestructiveRole)
+    yes = box.addButton(action, QMessageBox.ButtonRole.AcceptRole)
     no = box.addButton(tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
     box.setDefaultButton(no)
     box.setEscapeButton(no)

@@ -704,6 +704,11 @@
             <translation>提问：{question}</translation>
         </message>
         <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>Select a model or import one</source>
+            <translation>选择或导入模型</translation>
+        </message>
+        <message>
             <location filename="../../app/compare/column.py"></location>
             <source>{place}: model</source>
             <translation>{place}：模型</translation>
@@ -1141,11 +1146,6 @@
             <location filename="../../app/controllers/engine_controller.py"></location>
             <source>Loading model…</source>
             <translation>正在加载模型…</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/engine_controller.py"></location>
-            <source>Select a model or import one</source>
-            <translation>选择或导入模型</translation>
         </message>
         <message>
             <location filename="../../app/controllers/engine_controller.py"></location>
@@ -2331,8 +2331,18 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>No models yet. Download one under “Discover”, or import one.</source>
-            <translation>还没有模型。可在“发现模型”中下载，或导入一个。</translation>
+            <source>Discover models</source>
+            <translation>发现模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>No models yet</source>
+            <translation>还没有模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>In use</source>
+            <translation>使用中</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2343,11 +2353,6 @@
             <location filename="../../app/library/installed.py"></location>
             <source>Folder not connected</source>
             <translation>文件夹未连接</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/installed.py"></location>
-            <source>In use</source>
-            <translation>使用中</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
@@ -2738,6 +2743,11 @@
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
+            <source>Offline mode is on.</source>
+            <translation>离线模式已开启。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
             <source>None of the {known} recommended models runs well here. The built-in one does.</source>
             <translation>{known} 个推荐模型都不适合这台电脑，内置模型可以正常运行。</translation>
         </message>
@@ -2758,8 +2768,8 @@
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
-            <source>No downloads</source>
-            <translation>没有下载</translation>
+            <source>No downloads yet</source>
+            <translation>还没有下载</translation>
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
@@ -3111,11 +3121,6 @@
         </message>
         <message>
             <location filename="../../app/onboarding.py"></location>
-            <source>Offline mode is on.</source>
-            <translation>离线模式已开启。</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding.py"></location>
             <source>{amount} download, {time}</source>
             <translation>下载 {amount}，{time}</translation>
         </message>
@@ -3405,6 +3410,11 @@
             <location filename="../../app/recordings/dialog.py"></location>
             <source>{number:.1f}%</source>
             <translation>{number:.1f}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
+            <source>Time per step</source>
+            <translation>每步耗时</translation>
         </message>
         <message>
             <location filename="../../app/recordings/dialog.py"></location>

@@ -235,11 +235,14 @@ def launch_real(
 
 
 @pytest.fixture
-def launch(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[..., Application]]:
+def launch(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Application]]:
     """launch(**values of the fake engine): a window with its model open; it is closed after the test.
 
     new: it is the first run.
     """
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)  # or nothing could be downloaded; the engine sends nothing
     running: list[Application] = []
 
     def make(ready: bool = True, new: bool = False, **values: object) -> Application:

@@ -12,7 +12,7 @@ from engine import protocol
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
 from tests.app.fake_hub import QWEN
-from tests.app.places import settle
+from tests.app.places import ENGINE, settle
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("normal_size")]
 
@@ -51,3 +51,15 @@ def test_they_stay_where_they_are_whatever_they_say(qtbot: QtBot, launch: Launch
     assert [len(each) for each in columns(discover)] == [1, 1, 1]
     (badge,), _, (button,) = columns(discover)
     assert (badge[1], button[1]) > (next(iter(before[0]))[1], next(iter(before[2]))[1])
+
+
+def test_installed_models_have_theirs_below_each_other(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(**ENGINE)
+    yours = underhill.window.library.show().yours
+    qtbot.waitUntil(lambda: len(yours.entries) == 3)
+    settle(qtbot, underhill.window)
+    assert len({next(iter(entry.buttons)) for entry in yours.entries}) > 1
+    badges: list[QWidget] = [entry.badge for entry in yours.entries if entry.badge is not None]
+    deeds: list[QWidget] = [next(iter(entry.buttons.values())) for entry in yours.entries]
+    where = [{(w.mapTo(yours, QPoint()).x(), w.width()) for w in group} for group in (badges, deeds)]
+    assert [len(each) for each in where] == [1, 1]

@@ -221,7 +221,7 @@ def test_a_library_without_models_says_so(qtbot: QtBot, launch: Launch) -> None:
     yours = opened(qtbot, underhill).yours
     engine_of(underhill).cards = ()
     underhill.models.refresh()
-    qtbot.waitUntil(lambda: yours.nothing.text() == "No models yet. Download one under “Discover”, or import one.")
+    qtbot.waitUntil(lambda: yours.nothing.text() == "No models yet")
 
 
 def test_a_page_is_called_hugging_face_s_only_where_it_is() -> None:
