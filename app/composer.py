@@ -37,7 +37,6 @@ class ContextMeter(QWidget):
         self.label = ElidedLabel(self)
         self.label.setObjectName("muted")
         self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        self.label.setMinimumWidth(1)
         self.bar = make_bar(self, tr("Context used"))
         self.bar.setFixedWidth(64)
         self.bar.setRange(0, 1000)
@@ -57,6 +56,7 @@ class ContextMeter(QWidget):
             if used > context
             else tr("Context {share} full", share=percent(share))
         )
+        self.label.setMinimumWidth(1 if used > context else 0)  # what is long gives way where there is no room for it
         self.label.setText(tr("{draft} tokens  ·  {taken}", draft=f"{draft:,}", taken=taken) if draft else taken)
         if draft > context:
             tip = tr(

@@ -265,7 +265,8 @@ class Header(QFrame):
         """Show that other apps can ask, and how many requests wait or are answered. address: '' hides it."""
         self.server.setVisible(bool(address))
         count = plural("1 request", "%n requests", requests) if requests else tr("no requests now")
-        self.server.setText(tr("Server: {count}", count=count) if requests else tr("Server"))
+        said = tr("{count}", about="in the header: requests to the local server", count=count)  # room for little more
+        self.server.setText(said if requests else tr("Server"))
         self.server.setAccessibleName(tr("Local server: {count}", count=count))
         self.server.setToolTip(
             tr("Apps can connect at {address}: {count}. Click to see them.", address=address, count=count)

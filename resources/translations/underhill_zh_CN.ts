@@ -511,7 +511,8 @@
         </message>
         <message>
             <location filename="../../app/chat/header.py"></location>
-            <source>Server: {count}</source>
+            <source>{count}</source>
+            <comment>in the header: requests to the local server</comment>
             <translation>服务器：{count}</translation>
         </message>
         <message>

@@ -204,7 +204,7 @@ def test_who_asks_is_shown_and_can_be_stopped(qtbot: QtBot, launch: Launch) -> N
     assert "Failed" in rows.item(1).text()
     assert "The model is needed." in rows.item(1).text()
     assert page.requests.counts.text() == "4 requests answered, 1 refused"
-    assert underhill.window.header.server.text() == "Server: 1 request"
+    assert underhill.window.header.server.text() == "1 request"
     rows.setCurrentRow(1)
     assert not page.requests.stop.isEnabled()
     rows.setCurrentRow(0)
