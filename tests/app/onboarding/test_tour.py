@@ -213,18 +213,19 @@ def test_every_step_has_one_main_button(qtbot: QtBot, launch: Launch) -> None:
     tour = chosen(qtbot, underhill)
     hub, choice = engine_of(underhill).hub, tour.choice
     start = choice.entries[""].buttons["Start chatting"].accessibleName()
-    download = choice.entries[QWEN.repo].buttons["Download"]
-    assert filled(tour) == [download.accessibleName()]
+    download = choice.entries[QWEN.repo].buttons["Download"].accessibleName()
+    qtbot.waitUntil(lambda: filled(tour) == [download])
     tour.show_step(1)
     assert filled(tour) == ["Select a model"]
     tour.show_step(2)
-    download.click()
+    choice.entries[QWEN.repo].buttons["Download"].click()  # entries are made anew when models are told of
     qtbot.waitUntil(lambda: "Pause" in choice.entries[QWEN.repo].buttons)
-    assert filled(tour) == [start]
+    qtbot.waitUntil(lambda: filled(tour) == [start])
     for state, deed in ((protocol.PAUSED, "Resume"), (protocol.FINISHED, "Start chatting")):
         hub.tell("t1", state=state)
         qtbot.waitUntil(lambda deed=deed: deed in choice.entries[QWEN.repo].buttons)
-        assert filled(tour) == [choice.entries[QWEN.repo].buttons[deed].accessibleName()]
+        main = choice.entries[QWEN.repo].buttons[deed].accessibleName()
+        qtbot.waitUntil(lambda main=main: filled(tour) == [main])
 
 
 def test_offline_it_says_so_and_offers_what_works(qtbot: QtBot, launch: Launch) -> None:
