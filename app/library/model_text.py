@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from app.i18n.languages import short_date
 from app.i18n.translate import plural, sentences, tr, tr_noop
 from app.transcript.notes import rate
-from app.widgets.text import percent, size, time_left
+from app.widgets.text import FIRST_WIDE, held, percent, size, time_left
 from engine import protocol
 
 BETWEEN = "  ·  "
@@ -19,7 +19,7 @@ UNFINISHED = "unfinished"  # state of a model whose import broke off
 MISSING = "missing_disk"  # and of one in a folder that is not there now
 # Of what a person is asked for, where it is given: the setting beside which the token is, and the offline switch.
 SETTINGS = {str(protocol.Kind.NO_ACCESS): "proxy", str(protocol.Kind.OFFLINE): "offline"}
-_SHORT = 30  # signs
+_SHORT = 30  # letters
 _IN_UNIT = re.compile(r"(?<=\d)-(?=bit\b)|(?<=[A-Za-z])/(?=s\b)")  # "8-bit", "MB/s", but no repository's name
 _KEPT = {"-": "\u2011", "/": "/\u2060"}  # where no line is broken
 FIT_GROUPS = {
@@ -159,7 +159,12 @@ def joined(*parts: str, between: str = BETWEEN) -> str:
 def unbroken(line: str) -> str:
     """Have a line made by `joined` break between its parts, not within a short one."""
     line = _IN_UNIT.sub(lambda sign: _KEPT[sign[0]], line)
-    return _STAYS.join(part if len(part) > _SHORT else part.replace(" ", "\u00a0") for part in line.split(BETWEEN))
+    return _STAYS.join(held(part) if _width(part) <= _SHORT else part for part in line.split(BETWEEN))
+
+
+def _width(part: str) -> int:
+    """In Latin letters; a Chinese sign is as wide as two."""
+    return len(part) + sum(sign >= FIRST_WIDE for sign in part)
 
 
 def open_page(page: str) -> str:

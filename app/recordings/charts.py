@@ -183,6 +183,10 @@ class PassStrip(Chart):
             high = max(2.0, min(1.0, seconds / top) * (self.height() - 4))
             colour = p.accent if at == self.number else p.tiers["2"] if self._tokens[at] > 1 else p.tiers["8"]
             painter.fillRect(QRectF(at * wide, self.height() - high, max(1.0, wide - 1), high), QColor(colour))
+        painter.setPen(QColor(p.text))
+        painter.drawRect(
+            QRectF(self.number * wide, 0, max(3.0, wide - 1), self.height()).adjusted(0.5, 0.5, -0.5, -0.5)
+        )
         if self.hasFocus():
             painter.setPen(QColor(p.accent))
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))

@@ -34,10 +34,11 @@ from app.widgets.builders import (
     make_label,
     resize_on_screen,
     set_progress,
+    set_style,
     show_text,
     vbox,
 )
-from app.widgets.text import size
+from app.widgets.text import size, units_held
 from engine import protocol
 
 _ROWS = 6  # lines of text that the table shows at least, however little room there is
@@ -62,6 +63,8 @@ class ReplayPage(QWidget):
         self.bar = make_bar(self, tr("Replaying"))
         self.bar.hide()
         self.chart = PolicyChart(theme, self)
+        self.caption = make_label(tr("Experts kept in memory"), self, "muted")
+        self.caption.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.table = QTableWidget(self)
         self.table.setAccessibleName(tr("Cache policies by cache size"))
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -73,7 +76,7 @@ class ReplayPage(QWidget):
         sizes.follow(self.table, _fit_rows)
         vbox(
             hbox(self.quality, self.measure, ..., self.go, spacing=8), self.note, self.bar, (self.chart, 1000),
-            self.table, ..., parent=self, margins=(0, 10, 0, 0), spacing=8,
+            vbox(self.caption, self.table, spacing=4), ..., parent=self, margins=(0, 10, 0, 0), spacing=8,
         )  # fmt: skip
         self._found: protocol.RecordingReplay | None = None
         self._running = False
@@ -116,7 +119,7 @@ class ReplayPage(QWidget):
     def _show(self) -> None:
         lines = self._found.lines if self._found is not None else ()
         reads = bool(self.measure.currentData())
-        for widget in (self.chart, self.table):
+        for widget in (self.chart, self.caption, self.table):
             widget.setVisible(bool(lines))
         self.measure.setVisible(bool(lines))
         self.chart.show_lines(lines, reads=reads)
@@ -143,6 +146,7 @@ class TimelinePage(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.words = make_label("", self, wrap=True)
+        self.caption = make_label(tr("Time per step"), self, "muted")
         self.strip = PassStrip(theme, self)
         self.strip.chosen.connect(self.pass_requested)
         self.chart = PassChart(theme, self)
@@ -151,13 +155,14 @@ class TimelinePage(QWidget):
         self.before = make_button(tr("Previous"), self, lambda: self._step(-1), auto_default=False)
         self.after = make_button(tr("Next"), self, lambda: self._step(1), auto_default=False)
         row = hbox((self.words, 1), self.before, self.after, spacing=8)
-        vbox(self.strip, row, self.chart, self._legend, ..., parent=self, margins=(0, 10, 0, 0), spacing=8)
+        steps = vbox(self.caption, self.strip, spacing=4)
+        vbox(steps, row, self.chart, self._legend, ..., parent=self, margins=(0, 10, 0, 0), spacing=8)
         theme.changed.connect(self._show_legend)
         self.show_pass(None)
 
     def show_pass(self, found: protocol.PassTimeline | None, problem: str = "") -> None:
         """Show one pass; None for none, with why."""
-        for widget in (self.strip, self.chart, self._legend, self.before, self.after):
+        for widget in (self.caption, self.strip, self.chart, self._legend, self.before, self.after):
             widget.setVisible(found is not None)
         self.chart.show_pass(found)
         if found is None:
@@ -166,17 +171,16 @@ class TimelinePage(QWidget):
         self.strip.show_passes(found)
         self.before.setEnabled(found.number > 0)
         self.after.setEnabled(found.number < len(found.tokens) - 1)
-        self.words.setText(
-            tr(
-                "{step}. Attention {layers} ms, experts {experts} ms, waiting {waited} ms. Read: {read}",
-                step=self.strip.words(found.number),
-                layers=_ms(found.layers),
-                experts=_ms(found.experts),
-                waited=_ms(found.waited),
-                read=size(found.read),
-            )
+        words = tr(
+            "{step}. Attention {layers} ms, experts {experts} ms, waiting {waited} ms. Read: {read}",
+            step=self.strip.words(found.number),
+            layers=_ms(found.layers),
+            experts=_ms(found.experts),
+            waited=_ms(found.waited),
+            read=size(found.read),
         )
-        self.chart.setAccessibleDescription(self.words.text())
+        self.words.setText(units_held(words))
+        self.chart.setAccessibleDescription(words)
         self._show_legend()
 
     @Slot()
@@ -286,6 +290,7 @@ class RecordingsDialog(QDialog):
         for widget in (self.list, self.tabs, self.pages, self.folder, self.delete):
             widget.setVisible(bool(kept))
         self.empty.setVisible(not kept)
+        set_style(self.record, "" if kept else "primary")  # a recording has a main button of its own
 
     def show_problem(self, text: str) -> None:
         """Say why recording cannot begin."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from PySide6.QtCore import QSize
@@ -10,6 +11,10 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.i18n.translate import tr
 from app.theme import sizes
+
+FIRST_WIDE = "\u2e80"  # sign from which on lines may be broken between any two
+_WIDE = re.compile(f"(?<=[{FIRST_WIDE}-\uffef])(?=\\S)|(?<=\\S)(?=[{FIRST_WIDE}-\uffef])")
+_UNIT = re.compile(r"(?<=\d) (?:[A-Za-z]+|[\u4e00-\u9fff]{1,3})(?![\w])")
 
 
 def plain_tip(text: str) -> str:
@@ -20,6 +25,16 @@ def plain_tip(text: str) -> str:
 def plain_entry(text: str) -> str:
     """Escape the user's text for a menu entry or a button: no letter of it is a key, nor a tab the beginning of one."""
     return text.replace("&", "&&").replace("\t", " ")
+
+
+def held(words: str) -> str:
+    """Have a line broken nowhere in these words, nor between their Chinese signs."""
+    return _WIDE.sub("\u2060", words.replace(" ", "\u00a0"))
+
+
+def units_held(line: str) -> str:
+    """Have a line broken between no figure and its unit: '2.0 ms', '1.2 MB'."""
+    return _UNIT.sub(lambda found: held(found[0]), line)
 
 
 def size(count: float) -> str:

@@ -3402,6 +3402,11 @@
         </message>
         <message>
             <location filename="../../app/recordings/dialog.py"></location>
+            <source>Time per step</source>
+            <translation>每步耗时</translation>
+        </message>
+        <message>
+            <location filename="../../app/recordings/dialog.py"></location>
             <source>Previous</source>
             <translation>上一步</translation>
         </message>

@@ -39,21 +39,28 @@ def cells(dialog: RecordingsDialog) -> list[list[str]]:
     ]
 
 
+def said(dialog: RecordingsDialog) -> str:
+    return str(dialog.timeline.chart.accessibleDescription())
+
+
 def test_a_recording_is_compared_looked_at_and_deleted(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     dialog = opened(underhill)
     qtbot.waitUntil(dialog.empty.isVisible)
+    assert dialog.record.objectName() == "primary"
     dialog.record.click()
     qtbot.waitUntil(lambda: dialog.state.text() == "Recording: 35 tokens so far")
     dialog.record.click()
     qtbot.waitUntil(lambda: dialog.list.count() == 1)
     assert dialog.record.text() == "Start recording"
+    assert dialog.record.objectName() == ""  # comparing is the main button now
     assert dialog.list.item(0).text().startswith("OLMoE 1B-7B Instruct\n")
     dialog.replay.quality.setCurrentIndex(dialog.replay.quality.findData("exact"))
     dialog.replay.go.click()
     qtbot.waitUntil(lambda: dialog.replay.table.rowCount() == 3)  # of the bound no hits are counted
     sent = engine_of(underhill).received
     assert [(c.name, c.dial) for c in sent if isinstance(c, protocol.ReplayRecording)] == [(RECORDING.name, "exact")]
+    assert dialog.replay.caption.isVisible()
     assert cells(dialog)[0] == ["HOBBIT", "30.0%", "49.0%", "73.0%"]
     assert cells(dialog)[2][0] == "Best possible"
     dialog.replay.measure.setCurrentIndex(1)
@@ -63,8 +70,9 @@ def test_a_recording_is_compared_looked_at_and_deleted(qtbot: QtBot, launch: Lau
     qtbot.waitUntil(lambda: strip.words(0) == "Prompt, 35 tokens: 40.0 ms")
     assert not dialog.timeline.before.isEnabled()
     qtbot.keyClick(strip, Qt.Key.Key_Right)
-    qtbot.waitUntil(lambda: dialog.timeline.words.text().startswith("Step 2 of 3: 4.0 ms. Attention 2.0 ms"))
-    assert "Read: 1.2 MB" in dialog.timeline.words.text()
+    qtbot.waitUntil(lambda: said(dialog).startswith("Step 2 of 3: 4.0 ms. Attention 2.0 ms"))
+    assert "Read: 1.2 MB" in said(dialog)
+    assert "1.2\u00a0MB" in dialog.timeline.words.text()  # no line is broken between them
     assert span_words(SPANS[-1]) == "On demand: expert 0.17, 1.2 MB, 2.00 ms"
     dialog.delete.click()
     (box,) = dialog.findChildren(QMessageBox)
@@ -115,7 +123,7 @@ def test_an_answer_of_the_real_engine_is_recorded_and_there_after_a_restart(
     dialog.tabs.setCurrentIndex(1)
     dialog.timeline.after.click()
     qtbot.waitUntil(lambda: dialog.timeline.strip.number == 1)
-    assert dialog.timeline.words.text().startswith("Step 2 of")
+    assert said(dialog).startswith("Step 2 of")
     dialog.reject()
 
 
