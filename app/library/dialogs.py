@@ -23,6 +23,7 @@ from app.library.entries import Action, LibraryEntry
 from app.library.view_model import LibraryViewModel
 from app.platform.files import open_link
 from app.widgets.builders import (
+    BAR,
     fit,
     form_column,
     hbox,
@@ -30,6 +31,7 @@ from app.widgets.builders import (
     make_button,
     make_combo,
     make_label,
+    reserve_bar,
     resize_on_screen,
     scroll_area,
     set_progress,
@@ -122,8 +124,11 @@ class ModelDetailsDialog(QDialog):
         buttons.addButton(web, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(make_button(tr("Close"), self, self.reject), QDialogButtonBox.ButtonRole.RejectRole)
         foot = vbox(self.status, buttons, margins=(24, 0, 24, 0))
-        vbox(scroll_area(page, self), foot, parent=self, margins=(0, 0, 0, 14))
-        resize_on_screen(self, 640, max(420, page.sizeHint().height() + 90))
+        area = scroll_area(page, self)
+        reserve_bar(area)
+        vbox(area, foot, parent=self, margins=(0, 0, 0, 14), spacing=6)
+        below = buttons.sizeHint().height() + 14 + 6 + 2 * area.frameWidth()
+        resize_on_screen(self, 640 + BAR, column.totalHeightForWidth(640) + below)
 
     def _open(self, page: str) -> None:
         why = open_link(page)
