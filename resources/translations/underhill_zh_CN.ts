@@ -4538,6 +4538,11 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Save or discard the preset name first</source>
+            <translation>先保存或放弃预设名称</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/style_dialog.py"></location>
             <source>Enter a name.</source>
             <translation>输入名称。</translation>
         </message>
