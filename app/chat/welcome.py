@@ -96,7 +96,7 @@ class Welcome(QScrollArea):
         self.logo = mark = QLabel(page)
         sizes.show_logo(mark, 64)
         mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._title = make_label("", page, heading=1.75, wrap=True)
+        self.title = make_label("", page, heading=1.75, wrap=True)
         self.note = make_label("", page, "muted", wrap=True)
         self.summary = make_button("", page, self._toggle, "quiet", tip=tr("Show or hide details"))
         self.plan = make_label("", page, "muted", wrap=True, selectable=True)
@@ -111,14 +111,14 @@ class Welcome(QScrollArea):
             grid.addWidget(button, number // 2, number % 2)
         inner = QWidget(page)
         inner.setMaximumWidth(680)
-        for label in (self._title, self.note, self.plan):
+        for label in (self.title, self.note, self.plan):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         line = hbox(..., self.summary, ...)
         self.select = make_button(tr("Select a model"), page, self.models_requested, "primary")
         self.bring = make_button(tr("Import folder…"), page, self.import_requested)
         ways = hbox(..., self.select, self.bring, ..., spacing=8)
         # the plan is last: it is long, and what can be clicked is to be in sight
-        column = vbox(mark, self._title, self.note, line, ways, 4, grid, 4, self.plan, parent=inner, spacing=12)
+        column = vbox(mark, self.title, self.note, line, ways, 4, grid, 4, self.plan, parent=inner, spacing=12)
         column.insertStretch(0, 3)
         column.addStretch(4)
         centred(inner, page, (28, 12, 28, 12))
@@ -153,7 +153,7 @@ class Welcome(QScrollArea):
             self._show(tr("Welcome to Underhill"), tr("Select a model or import one"), waits=True)
 
     def _show(self, title: str, note: str, *, waits: bool) -> None:
-        self._title.setText(title)
+        self.title.setText(title)
         show_text(self.note, note)
         for button in (self.select, self.bring):
             button.setVisible(waits)

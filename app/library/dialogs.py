@@ -212,8 +212,8 @@ class SmallerDialog(QDialog):
         form.addRow(tr("Maximum quality loss"), self.tolerance)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.go = make_button(tr("Measure"), self, self._next, "primary")
-        self.go.setDefault(True)
         buttons.addButton(self.go, QDialogButtonBox.ButtonRole.AcceptRole)
+        self.go.setDefault(True)
         form_column(self, head, text, form, self.bar, self.found, buttons)
         buttons.rejected.connect(self.reject)
         self.tolerance.currentIndexChanged.connect(self._begin_again)
@@ -334,8 +334,8 @@ class ImportDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.start = QPushButton(tr("Import"), self)
         self.start.setObjectName("primary")  # before it is in the row, which makes it look as what it is called then
-        self.start.setDefault(True)
         buttons.addButton(self.start, QDialogButtonBox.ButtonRole.AcceptRole)
+        self.start.setDefault(True)  # not before, or Tab would come to it first, and never to Cancel
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         form_column(self, head, text, form, buttons)

@@ -68,7 +68,7 @@ class StyleDialog(QDialog):
         usual_button = make(tr("Use defaults"), self, self._as_usual)
         cancel = make(tr("Cancel"), self, self.reject)
         use = make_button(tr("Apply"), self, self._use, "primary")
-        self._closing = (usual_button, use)
+        self.closing = (usual_button, use)
         line = QFrame(self)
         line.setObjectName("foot")  # a row that is scrolled goes on beneath it
         hbox(usual_button, ..., cancel, use, parent=line, margins=(18, 10, 18, 14))
@@ -170,7 +170,7 @@ class StyleDialog(QDialog):
         """Show the presets or the name that is typed, which has to be saved or left before the dialog is."""
         self._row.setCurrentWidget(self._naming if naming else self._presets)
         self.naming.refuse("")
-        for button in self._closing:
+        for button in self.closing:
             button.setEnabled(not naming)
             button.setToolTip(tr("Save or discard the preset name first") if naming else "")
             button.setAccessibleDescription(button.toolTip())

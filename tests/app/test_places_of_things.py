@@ -74,12 +74,12 @@ def test_what_waits_for_a_name_says_so(qtbot: QtBot) -> None:
     qtbot.addWidget(dialog)
     dialog.show()
     dialog.keep.click()
-    assert {button.toolTip() for button in dialog._closing} == {"Save or discard the preset name first"}
+    assert {button.toolTip() for button in dialog.closing} == {"Save or discard the preset name first"}
     dialog.discard_name.click()
-    assert {button.toolTip() for button in dialog._closing} == {""}
+    assert {button.toolTip() for button in dialog.closing} == {""}
     settle(qtbot, dialog)
-    assert dialog.system.mapTo(dialog, QPoint()).x() == dialog._closing[0].mapTo(dialog, QPoint()).x()
-    assert right(dialog.system) == right(dialog._closing[1]) == right(dialog.remove)
+    assert dialog.system.mapTo(dialog, QPoint()).x() == dialog.closing[0].mapTo(dialog, QPoint()).x()
+    assert right(dialog.system) == right(dialog.closing[1]) == right(dialog.remove)
 
 
 def test_details_of_a_model_are_as_high_as_what_they_say(qtbot: QtBot) -> None:

@@ -41,11 +41,11 @@ def test_who_comes_back_is_not_welcomed_again(qtbot: QtBot, launch: Launch) -> N
     assert welcome.select.isHidden()
     underhill.models.card, underhill.models.state = None, "none"
     underhill.models.changed.emit()
-    assert welcome._title.text() == "Select a model"
+    assert welcome.title.text() == "Select a model"
     assert not welcome.select.isHidden()
     underhill.models.state = "failed"
     underhill.models.changed.emit()
-    assert welcome._title.text() == "Select a model"
+    assert welcome.title.text() == "Select a model"
 
 
 def test_the_keyboard_stays_on_the_button_while_nothing_is_there(qtbot: QtBot, launch: Launch) -> None:
