@@ -13,9 +13,11 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
+    QFont,
     QGuiApplication,
     QTextCharFormat,
     QTextCursor,
+    QTextFormat,
     QTextFrameFormat,
     QTextLength,
     QTextTable,
@@ -159,7 +161,7 @@ class PrivacyDialog(QDialog):
         self.page.setObjectName("reading")
         self.page.setAccessibleName(tr("What Underhill sends, and to whom"))
         self.page.setOpenLinks(False)
-        vbox((self.page, 1), close_box(self), parent=self, margins=(10, 10, 18, 16))
+        vbox((self.page, 1), close_box(self), parent=self, margins=(12, 8, 24, 18))
         resize_on_screen(self, round(52 * fonts.points() * 1.4), 680)
         self._fill()
         theme.changed.connect(self._fill)
@@ -168,7 +170,7 @@ class PrivacyDialog(QDialog):
     def _fill(self) -> None:
         document = self.page.document()
         document.setDefaultFont(fonts.text())
-        document.setDocumentMargin(16)
+        document.setDocumentMargin(12)  # 24 pixels, with those around the page
         document.setMarkdown(privacy_text())
         border = QColor(self._theme.palette.border)
         for frame in document.rootFrame().childFrames():
@@ -186,8 +188,19 @@ class PrivacyDialog(QDialog):
                 shape.setWidth(QTextLength(percent, 100))
                 shape.setColumnWidthConstraints([QTextLength(percent, share) for share in (36, 36, 28)])
                 frame.setFormat(shape)
+        self._set_title()
         self._set_code()
         self.page.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def _set_title(self) -> None:
+        """Set the title as those of other dialogs."""
+        cursor = QTextCursor(self.page.document().begin())
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+        change = cursor.charFormat()
+        change.clearProperty(QTextFormat.Property.FontSizeAdjustment)
+        change.setFontPointSize(1.4 * fonts.text().pointSizeF())
+        change.setFontWeight(QFont.Weight.DemiBold)
+        cursor.setCharFormat(change)
 
     def _set_code(self) -> None:
         """Set names of commands in the typeface for code."""
@@ -231,7 +244,7 @@ class ShortcutSheet(QDialog):
                 sizes.follow(cap, lambda written: written.setFont(fonts.code()))
                 cap.setAccessibleName(f"{tr(shortcut.words)}: {keys}")
                 grid.addWidget(words, row, 0)
-                grid.addWidget(cap, row, 1, Qt.AlignmentFlag.AlignRight)
+                grid.addWidget(cap, row, 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 row += 1
         area = QScrollArea(self)
         area.setObjectName("sheet")
@@ -241,7 +254,7 @@ class ShortcutSheet(QDialog):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         vbox(area, parent=self, margins=0)
         available = self.screen().availableGeometry()
-        width = min(round(44 * fonts.points()), available.width() - 40)
+        width = min(round(50 * fonts.points()), available.width() - 40)
         height = grid.totalHeightForWidth(width - 16)
         self.resize(width, min(height + 8, available.height() - 80))
 
@@ -307,10 +320,10 @@ class TrashDialog(QDialog):
             self.list.addItem(entry)
         self.list.setCurrentRow(0)
         self.list.itemActivated.connect(self._take_back)
-        self.back = make_button(tr("Restore"), self, self._take_back, "primary")
-        self.remove = make_button(tr("Delete permanently"), self, self._remove, auto_default=False)
         self.empty = make_button(tr("Delete all permanently"), self, self._empty, "danger", auto_default=False)
+        self.remove = make_button(tr("Delete permanently"), self, self._remove, auto_default=False)
         close = make_button(tr("Close"), self, self.accept, auto_default=False)
+        self.back = make_button(tr("Restore"), self, self._take_back, "primary")
         row = hbox(self.empty, ..., self.remove, close, self.back)
         vbox(self._note, (self.list, 1), row, parent=self, margins=(20, 18, 20, 16), spacing=12)
         self._fit()

@@ -122,7 +122,7 @@ class MainWindow(Shell):
         )  # fmt: skip
         self.find_controller = FindController(self, conversation)  # after chat: it selects in what is on the page then
         self.chats = ChatsController(
-            self, theme, database, conversation=conversation, preferences=preferences, state=self.state,
+            self, database, conversation=conversation, preferences=preferences, state=self.state,
             navigator=self.navigator, find=self.find_controller, folder=paths.folder,
         )  # fmt: skip
         self.reading_aloud = ReadingAloud(self, conversation)

@@ -8,7 +8,7 @@ from html import escape
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QScrollArea, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
 
 from app.backend import EngineLink, Models, Network
 from app.chat.conversation import Conversation
@@ -50,6 +50,7 @@ _LINES = (
     ),
 )
 _HEIGHT = 260  # pixels that this computer takes beside text of the base size, in a window of usual width
+_ABOVE = 96  # pixels above a step, where there is room
 _FAST, _FAIR = 2.0e9, 0.5e9  # bytes a second of a disk
 _BUILTIN = "builtin"
 _NEXT = (tr_noop("Check this computer"), tr_noop("Select a model"), tr_noop("Done"))
@@ -409,8 +410,9 @@ class Tour(QWidget):
         self.next = make_button("", foot, self._on, "primary")
         hbox(self.next, self.back, self.skip, ..., parent=foot, margins=(28, 8, 28, 24), spacing=8)
         self.sheet.verticalScrollBar().rangeChanged.connect(self._beside)
-        whole = vbox(..., self.sheet, self._foot, parent=self, margins=0, spacing=0)
-        whole.addStretch(2)
+        whole = vbox(self.sheet, self._foot, ..., parent=self, margins=0, spacing=0)
+        fixed, above = QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Maximum
+        whole.insertItem(0, QSpacerItem(0, _ABOVE, fixed, above))  # all steps begin at one height
         self.show_step(0)
 
     def show_step(self, step: int) -> None:

@@ -24,8 +24,6 @@ from app.storage.database_thread import DatabaseThread
 from app.storage.records import Chat, Folder, Style
 from app.storage.search import SearchHit
 from app.storage.store import ChatStore
-from app.theme.icons import icon
-from app.theme.theme import Theme
 from app.widgets.builders import open_dialog
 
 
@@ -35,12 +33,12 @@ class ChatsController(QObject):
     trash_emptied = Signal()  # of one chat, or all
 
     def __init__(
-        self, shell: Shell, theme: Theme, database: DatabaseThread, *, conversation: Conversation,
+        self, shell: Shell, database: DatabaseThread, *, conversation: Conversation,
         preferences: Preferences, state: WindowState, navigator: ChatNavigator, find: FindController, folder: Path,
     ) -> None:  # fmt: skip
         """folder: where the chats are."""
         super().__init__(shell)
-        self._shell, self._theme, self.database, self._conversation = shell, theme, database, conversation
+        self._shell, self.database, self._conversation = shell, database, conversation
         self._preferences, self._state, self._navigator, self._find = preferences, state, navigator, find
         self._search = ""
         self._answering: frozenset[int] = frozenset()  # as the list shows it
@@ -296,9 +294,8 @@ class ChatsController(QObject):
     # ---- the menu ---------------------------------------------------------------------------------------------
 
     def _fill_menu(self, menu: QMenu) -> None:
-        colour = self._theme.palette.muted
-        menu.addAction(icon("folder", colour), tr("New folder"), self._new_folder)
-        menu.addAction(icon("trash", colour), tr("Trash…"), self.open_trash)
+        menu.addAction(tr("New folder"), self._new_folder)
+        menu.addAction(tr("Trash…"), self.open_trash)
         menu.addSeparator()
         self.transfer.fill_menu(menu)
 

@@ -23,6 +23,7 @@ from app.library.entries import Action, LibraryEntry
 from app.library.view_model import LibraryViewModel
 from app.platform.files import open_link
 from app.widgets.builders import (
+    BAR,
     fit,
     form_column,
     hbox,
@@ -30,6 +31,7 @@ from app.widgets.builders import (
     make_button,
     make_combo,
     make_label,
+    reserve_bar,
     resize_on_screen,
     scroll_area,
     set_progress,
@@ -122,8 +124,11 @@ class ModelDetailsDialog(QDialog):
         buttons.addButton(web, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(make_button(tr("Close"), self, self.reject), QDialogButtonBox.ButtonRole.RejectRole)
         foot = vbox(self.status, buttons, margins=(24, 0, 24, 0))
-        vbox(scroll_area(page, self), foot, parent=self, margins=(0, 0, 0, 14))
-        resize_on_screen(self, 640, max(420, page.sizeHint().height() + 90))
+        area = scroll_area(page, self)
+        reserve_bar(area)
+        vbox(area, foot, parent=self, margins=(0, 0, 0, 14), spacing=6)
+        below = buttons.sizeHint().height() + 14 + 6 + 2 * area.frameWidth()
+        resize_on_screen(self, 640 + BAR, column.totalHeightForWidth(640) + below)
 
     def _open(self, page: str) -> None:
         why = open_link(page)
@@ -207,8 +212,8 @@ class SmallerDialog(QDialog):
         form.addRow(tr("Maximum quality loss"), self.tolerance)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.go = make_button(tr("Measure"), self, self._next, "primary")
-        self.go.setDefault(True)
         buttons.addButton(self.go, QDialogButtonBox.ButtonRole.AcceptRole)
+        self.go.setDefault(True)
         form_column(self, head, text, form, self.bar, self.found, buttons)
         buttons.rejected.connect(self.reject)
         self.tolerance.currentIndexChanged.connect(self._begin_again)
@@ -330,8 +335,8 @@ class ImportDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.start = QPushButton(tr("Import"), self)
         self.start.setObjectName("primary")  # before it is in the row, which makes it look as what it is called then
-        self.start.setDefault(True)
         buttons.addButton(self.start, QDialogButtonBox.ButtonRole.AcceptRole)
+        self.start.setDefault(True)  # not before, or Tab would come to it first, and never to Cancel
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         form_column(self, head, text, form, buttons)

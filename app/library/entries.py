@@ -27,7 +27,7 @@ from app.widgets.builders import (
     make_bar,
     make_button,
     make_label,
-    make_timer,
+    reserve_bar,
     set_level,
     show_text,
     vbox,
@@ -39,7 +39,6 @@ from app.widgets.touch import scroll_by_touch
 from engine import protocol
 
 WIDEST = 860  # pixels beside text of the base size; longer lines are hard to read
-BAR = 12  # pixels of a scroll bar, as in style.qss
 
 
 @dataclass(frozen=True)
@@ -279,10 +278,7 @@ class LibrarySection(QScrollArea):
         centred(inner, page)
         self.setWidget(page)
         scroll_by_touch(self)
-        # Later, since Qt lays out the page while it tells of the range, and would keep the margins of before.
-        self._room = make_timer(self, 0, self._leave_room)
-        self.verticalScrollBar().rangeChanged.connect(self._room.start)
-        self._leave_room()
+        reserve_bar(self)
         self.nothing = make_label("", page, "muted", wrap=True)
         self.foot.addWidget(self.nothing)
         self.entries: list[LibraryEntry] = []
@@ -293,11 +289,6 @@ class LibrarySection(QScrollArea):
         self.foot.addWidget(made, 0, Qt.AlignmentFlag.AlignLeft)
         made.hide()
         return made
-
-    @Slot()
-    def _leave_room(self) -> None:
-        """Leave as much room as the scroll bar would take, so that nothing moves aside when it comes."""
-        self.setViewportMargins(0, 0, 0 if self.verticalScrollBar().maximum() else BAR, 0)
 
     def show_entries(self, entries: Sequence[LibraryEntry], nothing: str, groups: Sequence[str] = ()) -> None:
         """Replace all entries. nothing: a sentence where there is none. groups: of each entry, the heading it is under;

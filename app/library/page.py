@@ -14,13 +14,23 @@ from app.library import model_text
 from app.library.dialogs import ModelDetailsDialog
 from app.library.discover import DiscoverModels, ExternalModels
 from app.library.endpoints import EndpointList
-from app.library.entries import BAR, WIDEST, Action, LibraryEntry, LibrarySection
+from app.library.entries import WIDEST, Action, LibraryEntry, LibrarySection
 from app.library.installed import InstalledModels
 from app.library.teams import TeamList
 from app.library.view_model import LibraryViewModel
 from app.theme import sizes
 from app.widgets import keyboard
-from app.widgets.builders import FlowLayout, confirm, hbox, make_button, make_label, open_dialog, set_progress, vbox
+from app.widgets.builders import (
+    BAR,
+    FlowLayout,
+    confirm,
+    hbox,
+    make_button,
+    make_label,
+    open_dialog,
+    set_progress,
+    vbox,
+)
 from app.widgets.text import size
 from engine import protocol
 

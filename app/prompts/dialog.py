@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, Slot
-from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QListWidget, QListWidgetItem, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QWidget,
+)
 
 from app.i18n.translate import plural, sentences, tr, tr_engine
 from app.prompts.library import FILE, PromptLibrary, SavedPrompt, variables
@@ -50,12 +59,10 @@ class PromptsDialog(QDialog):
         self.delete = make_button(tr("Delete…"), self, self._ask_to_delete, auto_default=False)
         self.name = QLineEdit(self)
         self.name.setAccessibleName(tr("Name"))
-        self.name.setPlaceholderText(tr("Name"))
         self.name.editingFinished.connect(self._keep)
         self.text = QPlainTextEdit(self)
         self.text.setObjectName("field")
         self.text.setAccessibleName(tr("Text of the prompt"))
-        self.text.setPlaceholderText(tr("Text of the prompt"))
         self.text.setTabChangesFocus(True)
         self.text.textChanged.connect(self._rest.start)
         self.finished.connect(self._keep)
@@ -63,7 +70,11 @@ class PromptsDialog(QDialog):
         self.bring = make_button(tr("Import…"), self, self._choose_import, auto_default=False)
         self.export = make_button(tr("Export…"), self, self._choose_export, auto_default=False)
         left = vbox((self.list, 1), hbox(self.new, self.delete, spacing=8), spacing=8)
-        right = vbox(self.name, (self.text, 1), self.note, hbox(..., self.bring, self.export, spacing=8), spacing=8)
+        of_name, of_text = QLabel(tr("Name"), self), QLabel(tr("Text of the prompt"), self)
+        of_name.setBuddy(self.name)
+        of_text.setBuddy(self.text)
+        fields = vbox(of_name, self.name, 6, of_text, (self.text, 1), spacing=4)
+        right = vbox((fields, 1), self.note, hbox(..., self.bring, self.export, spacing=8), spacing=8)
         vbox(
             self.intro, hbox(left, (right, 1), spacing=16), close_box(self), parent=self,
             margins=(22, 18, 22, 18), spacing=12,

@@ -32,7 +32,7 @@ from app.settings.tools_page import ToolsPage
 from app.telemetry.charts import MemoryBar
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
-from app.widgets.builders import hbox, make_button, make_combo, make_label, scroll_area, vbox
+from app.widgets.builders import BAR, hbox, make_button, make_combo, make_label, reserve_bar, scroll_area, vbox
 from app.widgets.search_field import SearchField
 from app.widgets.text import plain_tip
 from app.widgets.touch import scroll_by_touch
@@ -113,7 +113,7 @@ class SettingsDialog(QDialog):
         self.scope.currentTextChanged.connect(lambda text: self.scope.setToolTip(plain_tip(text)))
         self.scope.currentIndexChanged.connect(self._scope_chosen)
         self._scope_row = QWidget(self)
-        hbox(self.scope, ..., parent=self._scope_row, margins=(26, 12, 26, 8))
+        hbox((self.scope, 1), parent=self._scope_row, margins=(26, 12, 26 + BAR, 8))
         self._reload_note = make_label(tr("Reload the model to apply some changes"), self, "restart", wrap=True)
         self.reload_button = make_button(tr("Reload now"), self, style="primary")
         self.reload_button.clicked.connect(lambda: self.need_reload(False))
@@ -223,7 +223,9 @@ class SettingsDialog(QDialog):
     def _add_page(self, page: SettingsPage) -> None:
         self.pages.append(page)
         self.page_list.addItem(page.title)
-        self.stack.addWidget(scroll_area(page, self))
+        area = scroll_area(page, self)
+        reserve_bar(area)
+        self.stack.addWidget(area)
 
     def _settings_page(self, group: str) -> SettingsPage:
         page = SettingsPage(*(tr(text) for text in _PAGES[group]))

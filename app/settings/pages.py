@@ -202,9 +202,10 @@ def _row(control: QComboBox, parent: QWidget) -> QWidget:
 
 
 class SwitchRow(QWidget):
-    """A switch with what it is called and a sentence about it."""
+    """A switch with what it is called and a sentence about it, if there is one."""
 
-    def __init__(self, label: str, text: str, parent: QWidget) -> None:
+    def __init__(self, label: str, text: str, parent: QWidget, *, flush: bool = False) -> None:
+        """flush: without space above and below."""
         super().__init__(parent)
         name = heading(label, self)
         self.switch = QCheckBox(self)
@@ -214,7 +215,9 @@ class SwitchRow(QWidget):
         self.switch.setAccessibleDescription(text)
         name.setBuddy(self.switch)
         help_label = make_label(text, self, "muted", wrap=True)
-        vbox(hbox((name, 1), self.switch), help_label, parent=self, margins=(0, 9, 0, 9), spacing=3)
+        help_label.setVisible(bool(text))
+        margins = 0 if flush else (0, 9, 0, 9)
+        vbox(hbox((name, 1), self.switch), help_label, parent=self, margins=margins, spacing=3)
 
 
 class TokenEditor(QWidget):

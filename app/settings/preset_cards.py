@@ -142,11 +142,13 @@ class PresetCards(QWidget):
         self._place()
 
     def _place(self) -> None:
-        """Place those that are shown in as many columns as have room, but no odd number in two."""
+        """Place those that are shown in as many columns as have room, but no odd number in two, nor four in three."""
         shown = [card for choice, card in self.cards.items() if self._is_shown(choice)]
         least = _LETTERS * self.fontMetrics().averageCharWidth()
         columns = min(_COLUMNS, max(1, (self._wide + _SPACING) // (least + _SPACING))) if self._wide else _COLUMNS
-        if columns == 2 and len(shown) % 2:
+        if columns == 3 and len(shown) == 4:
+            columns = 2
+        elif columns == 2 and len(shown) % 2:
             columns = 1
         if (columns, shown) == self._placed:
             return

@@ -8,12 +8,12 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from app.i18n.translate import plural, sentences, tr, tr_noop
 from app.local_server import ServerControl
 from app.settings.editor import SettingEditor
-from app.settings.pages import SettingsPage, heading
+from app.settings.pages import SettingsPage, SwitchRow, heading
 from app.settings.preferences import Preferences
 from app.theme import sizes
 from app.transcript.notes import duration
@@ -187,11 +187,11 @@ class ServerPage(SettingsPage):
         self._control: ServerControl | None = None
         words = tr("local server api openai ollama anthropic port address endpoint", about="words of the search")
         self._switch = QWidget(self)
-        self.switch = QCheckBox(tr("Run the local server"), self._switch)
-        self.switch.setObjectName("switch")
+        row = SwitchRow(tr("Run the local server"), "", self._switch, flush=True)
+        self.switch = row.switch
         self.state = make_label("", self._switch, "muted", wrap=True)
         self.problem = make_label("", self._switch, "restart", wrap=True)
-        vbox(self.switch, self.state, self.problem, parent=self._switch, margins=(0, 6, 0, 9), spacing=4)
+        vbox(row, self.state, self.problem, parent=self._switch, margins=(0, 9, 0, 9), spacing=3)
         self.add_extra(self._switch, words)
         self._place = QWidget(self)
         self.addresses = AddressList(self.switch, self._place)
@@ -201,6 +201,7 @@ class ServerPage(SettingsPage):
             editor = SettingEditor(setting, self._value(setting), self)
             editor.changed.connect(partial(self._edited, setting))
             self.add_editor(editor)
+        sizes.follow(self, ServerPage._align)
         self.key = KeyEditor(self)
         self.add_extra(self.key, tr("api key password token local server", about="words of the search"))
         self._log = QWidget(self)
@@ -210,6 +211,14 @@ class ServerPage(SettingsPage):
         self.requests.hide()
         self.addresses.hide()
         self.setEnabled(False)
+
+    def _align(self) -> None:
+        """Have the fields as wide as the widest of them."""
+        fields = [editor.control for editor in self.editors if isinstance(editor.control, (QLineEdit, QComboBox))]
+        widest = max(max(field.sizeHint().width(), field.minimumWidth()) for field in fields
+                     if isinstance(field, QComboBox))  # fmt: skip
+        for field in fields:
+            field.setFixedWidth(widest)
 
     def follow(self, control: ServerControl) -> None:
         """Show this server, and switch it."""

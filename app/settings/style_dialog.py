@@ -7,12 +7,12 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QLabel, QPlainTextEdit, QPushButton, QStackedWidget, QWidget
 
 from app.i18n.translate import tr
 from app.settings.editor import SettingEditor
 from app.storage.records import Style
-from app.widgets.builders import confirm, hbox, make_button, make_combo, make_label, scroll_area, vbox
+from app.widgets.builders import BAR, confirm, hbox, make_button, make_combo, make_label, reserve_bar, scroll_area, vbox
 from app.widgets.name_editor import NameEditor
 from app.widgets.text import plain_tip
 from engine import protocol
@@ -51,13 +51,13 @@ class StyleDialog(QDialog):
         self._row = QStackedWidget(self)  # as large as the larger of both, so that nothing moves
         for page in (self._presets, self._naming):
             self._row.addWidget(page)
-        top = hbox(QLabel(tr("Preset"), self), (self._row, 1))
+        top = hbox(QLabel(tr("Preset"), self), (self._row, 1), margins=(0, 0, BAR, 0))
         inside = QWidget(self)
         inside.setObjectName("page")
         self.system = _field(inside, tr("System prompt"), 110)
         self.system.setPlaceholderText(tr("For example: Answer in one sentence."))
         self.editors = {s.name: SettingEditor(s, None, inside) for s in protocol.settings.SAMPLING}
-        column = vbox(QLabel(tr("System prompt"), inside), self.system, parent=inside)
+        column = vbox(QLabel(tr("System prompt"), inside), self.system, parent=inside, margins=(0, 2, 0, 8))
         for editor in self.editors.values():
             editor.changed.connect(self._edited)
             column.addWidget(editor)
@@ -68,12 +68,16 @@ class StyleDialog(QDialog):
         usual_button = make(tr("Use defaults"), self, self._as_usual)
         cancel = make(tr("Cancel"), self, self.reject)
         use = make_button(tr("Apply"), self, self._use, "primary")
-        self._closing = (usual_button, use)
-        foot = hbox(usual_button, ..., cancel, use)
-        vbox(
-            top, self.naming.problem, (scroll_area(inside, self), 1), foot, parent=self, margins=(18, 16, 18, 14),
-            spacing=12,
-        )  # fmt: skip
+        self.closing = (usual_button, use)
+        line = QFrame(self)
+        line.setObjectName("foot")  # a row that is scrolled goes on beneath it
+        hbox(usual_button, ..., cancel, use, parent=line, margins=(18, 10, 18, 14))
+        area = scroll_area(inside, self)
+        reserve_bar(area)
+        above = vbox(
+            top, self.naming.problem, (area, 1), margins=(18, 16, 18 - BAR, 0), spacing=12
+        )  # what is in the area ends where the buttons do
+        vbox((above, 1), line, parent=self, margins=0, spacing=0)
         self._show_naming(False)
         self._values: dict[str, Any] = {}
         self._show(style)
@@ -166,8 +170,10 @@ class StyleDialog(QDialog):
         """Show the presets or the name that is typed, which has to be saved or left before the dialog is."""
         self._row.setCurrentWidget(self._naming if naming else self._presets)
         self.naming.refuse("")
-        for button in self._closing:
+        for button in self.closing:
             button.setEnabled(not naming)
+            button.setToolTip(tr("Save or discard the preset name first") if naming else "")
+            button.setAccessibleDescription(button.toolTip())
 
     @Slot(str)
     def _named(self, name: str) -> None:

@@ -45,6 +45,7 @@ D = TypeVar("D", bound=QDialog)
 # By rebuilt widget: the name of the button that is to have the focus once it is shown, and the widget that has it
 # till then.
 _wanted: WeakKeyDictionary[QWidget, tuple[str, QWidget | None]] = WeakKeyDictionary()
+BAR = 12  # pixels of a scroll bar, as in style.qss
 _TURNS = 20  # of the event loop, at most, until it is
 
 
@@ -81,6 +82,18 @@ def scroll_area(page: QWidget, parent: QWidget | None = None) -> QScrollArea:
     area.setWidget(page)
     scroll_by_touch(area)
     return area
+
+
+def reserve_bar(area: QScrollArea) -> None:
+    """Leave as much room as the scroll bar would take, so that nothing moves aside when it comes."""
+
+    def leave_room() -> None:
+        area.setViewportMargins(0, 0, 0 if area.verticalScrollBar().maximum() else BAR, 0)
+
+    # Later, since Qt lays out the page while it tells of the range, and would keep the margins of before.
+    later = make_timer(area, 0, leave_room)
+    area.verticalScrollBar().rangeChanged.connect(later.start)
+    leave_room()
 
 
 def _filled(box: B, items: tuple[Item, ...], margins: Margins | None, spacing: int | None) -> B:

@@ -1657,8 +1657,8 @@
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Restore</source>
-            <translation>恢复</translation>
+            <source>Delete all permanently</source>
+            <translation>全部永久删除</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
@@ -1667,8 +1667,8 @@
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
-            <source>Delete all permanently</source>
-            <translation>全部永久删除</translation>
+            <source>Restore</source>
+            <translation>恢复</translation>
         </message>
         <message>
             <location filename="../../app/dialogs.py"></location>
@@ -4552,6 +4552,11 @@
             <location filename="../../app/settings/style_dialog.py"></location>
             <source>Discard</source>
             <translation>放弃</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Save or discard the preset name first</source>
+            <translation>先保存或放弃预设名称</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>

@@ -147,6 +147,9 @@ def pages(qtbot: QtBot, underhill: Application) -> Iterator[tuple[str, QWidget]]
     )
     for number, name in enumerate(("your models", "get models", "other apps", "downloads", "teams")):
         library.show_section(number)
+        if name == "other apps":
+            library.elsewhere.look.click()
+            qtbot.waitUntil(lambda: underhill.library.found is not None and underhill.library.finding is None)
         settle(qtbot, window)
         yield f"library: {name}", window
     tour = underhill.onboarding.begin()

@@ -223,6 +223,10 @@ def nothing(room: Room, folder: Path) -> Iterator[State]:
     yield "library: empty", window
     for number, name in ((2, "no other apps"), (3, "no downloads")):
         window.library.show().show_section(number)
+        if number == 2:
+            engine_of(underhill).hub.found = ()
+            underhill.library.find()
+            room.hand.waitUntil(lambda: underhill.library.found is not None)
         QTest.qWait(200)
         yield f"library: {name}", window
     yield from _ended(underhill)

@@ -225,7 +225,7 @@ def test_every_step_has_one_main_button(qtbot: QtBot, launch: Launch) -> None:
         hub.tell("t1", state=state)
         qtbot.waitUntil(lambda deed=deed: deed in choice.entries[QWEN.repo].buttons)
         main = choice.entries[QWEN.repo].buttons[deed].accessibleName()
-        qtbot.waitUntil(lambda main=main: filled(tour) == [main])
+        qtbot.waitUntil(lambda main=main: filled(tour) == [main])  # a layout shows what is new in it a little later
 
 
 def test_offline_it_says_so_and_offers_what_works(qtbot: QtBot, launch: Launch) -> None:
