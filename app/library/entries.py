@@ -232,6 +232,7 @@ class LibraryEntry(QFrame):
 
 def widest(sample: QLabel | QPushButton, texts: Iterable[str]) -> int:
     """Pixels that the longest of these texts takes on a widget like this one, which is deleted."""
+    sample.hide()  # or it would be shown with its parent, until it is deleted
     sample.ensurePolished()
     widths = []
     for text in texts:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.library.discover import DiscoverModels
@@ -63,3 +63,13 @@ def test_installed_models_have_theirs_below_each_other(qtbot: QtBot, launch: Lau
     deeds: list[QWidget] = [next(iter(entry.buttons.values())) for entry in yours.entries]
     where = [{(w.mapTo(yours, QPoint()).x(), w.width()) for w in group} for group in (badges, deeds)]
     assert [len(each) for each in where] == [1, 1]
+
+
+def test_what_was_measured_by_is_never_seen(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    page = underhill.window.library.show()
+    for number in range(page.pages.count()):
+        page.show_section(number)
+        section = page.pages.currentWidget()
+        own = section.findChildren(QPushButton, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        assert not [b.text() for b in own if b.isVisible() and b.pos() == QPoint(0, 0)]
