@@ -128,7 +128,7 @@ def test_a_file_that_stays_open_elsewhere_is_named(tmp_path: Path, monkeypatch: 
     path = tmp_path / "settings.json"
     with pytest.raises(UnderhillError) as refused, writing(tmp_path):
         filesystem.replace(tmp_path, path, 0.05)
-    assert refused.value.sentence == f"{tmp_path} is open in another program or protected."
+    assert refused.value.sentence == f"{tmp_path} is open in another app or protected."
     assert refused.value.kind is Kind.DISK_ERROR
 
 

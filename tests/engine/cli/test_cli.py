@@ -251,7 +251,7 @@ def test_bad_models_are_refused_with_a_sentence_and_never_listed_as_ready(
         (("chat", "no-such-model", "--prompt", "x"), 1, "No model named"),
         (("chat", "--json"), 2, "--json answers one prompt"),
         (("chat", "--prompt", "x", "--temperature", "hot"), 2, "Temperature can't be"),
-        (("chat", "--prompt", "x", "--cache-fraction", "2"), 2, "number from 0 to 1"),
+        (("chat", "--prompt", "x", "--cache-fraction", "2"), 2, "percentage from 0% to 100%"),
         (("eval", "builtin", "--text", "/no/such/file"), 1, "doesn't exist"),
         (("chat", "--prompt", "x", "--seed", "1" * 5000), 2, "Seed can't be"),
         (("chat", "--prompt", "word " * 5000), 1, "Message too long"),
