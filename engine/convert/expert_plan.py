@@ -78,7 +78,7 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
                 continue
             entry = experts.setdefault(expert, ExpertPieces({}, {}))
             (entry.biases if is_bias else entry.matrices)[part] = piece
-    further = {} if mtp is None else _further(checkpoint, mtp, found.pop(mtp, {}), dense, unused)
+    mtp_experts = {} if mtp is None else _mtp_experts(checkpoint, mtp, found.pop(mtp, {}), dense, unused)
     if not found:
         raise dense_model(str(checkpoint.config["model_type"]))
     layers = {layer: _complete(layer, found[layer], names, config) for layer in sorted(found)}
@@ -92,7 +92,7 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
         dense=tuple(dense),
         unused=tuple(unused),
         vision=tuple(sees),
-        mtp=further,
+        mtp=mtp_experts,
     )
 
 
@@ -102,7 +102,7 @@ _JOINING = ("eh_proj.weight", "enorm.weight", "hnorm.weight", "shared_head.norm.
 _COPIED = ("embed_tokens.weight", "shared_head.head.weight")
 
 
-def _further(
+def _mtp_experts(
     checkpoint: WeightSource, layer: int, experts: dict[int, ExpertPieces], dense: list[str], unused: list[str]
 ) -> dict[int, tuple[ExpertPieces, ...]]:
     """The layer for multi-token prediction, with all its experts; none where the checkpoint does not hold it whole.

@@ -178,10 +178,11 @@ class PromptLookup:
         if record.rests(self._history.hope):
             return []
         size = max(sizes, key=lambda size: self._gain(size, record.share))
-        if self._gain(size, record.share) < GAINS:
+        gain = self._gain(size, record.share)
+        if gain < GAINS:
             record.give_up()
             return []
-        if self._gain(size, record.share) < than:
+        if gain < than:
             return []
         self._made_of = place
         return self._text(at, size)

@@ -175,13 +175,13 @@ def llama(
             before_mlp=norm(f"{prefix}.post_attention_layernorm", eps, kind),
         )  # fmt: skip
 
-    further = mtp_layer(c.whole)
+    mtp = mtp_layer(c.whole)
     decoder = causal_lm(
         c, [layer(i) for i in range(c.integer("num_hidden_layers"))], eps, kind, prefix=root, head=head, tied=tied,
         head_bias=head_bias, embedding=embedding, embedding_multiplier=embedding_multiplier,
         logit_multiplier=logit_multiplier,
     )  # fmt: skip
-    return decoder if further is None else replace(decoder, mtp=_mtp(layer(further), f"{root}.layers.{further}", eps))
+    return decoder if mtp is None else replace(decoder, mtp=_mtp(layer(mtp), f"{root}.layers.{mtp}", eps))
 
 
 def _mtp(layer: LayerSpec, prefix: str, eps: float) -> MtpSpec | None:
