@@ -33,7 +33,7 @@ from app.widgets.builders import (
     set_style,
     show_text,
     vbox,
-)  # fmt: skip
+)
 from app.widgets.text import size
 from app.widgets.touch import scroll_by_touch
 from engine import protocol

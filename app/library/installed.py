@@ -90,7 +90,7 @@ class InstalledModels(LibrarySection):
     def _align(self) -> None:
         """Have badges and buttons stand below each other in all entries, whatever they say now or later."""
         badge = widest(make_label("", self, "badge"), model_text.fit_badges())
-        deed = widest(make_button("", self), [tr("Open"), tr("In use"), tr("Resume"), tr("Find again")])
+        deed = widest(make_button("", self), [tr("Use"), tr("In use"), tr("Resume"), tr("Find again")])
         self._widths = badge, deed, widest(make_button("", self), [tr("More")])
         for entry in self.entries:
             entry.align(*self._widths)
