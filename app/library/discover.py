@@ -10,10 +10,9 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from app.backend import Network
 from app.i18n.translate import plural, sentences, tr
 from app.library import model_text
-from app.library.entries import Action, LibraryEntry, LibrarySection, widest
+from app.library.entries import Action, LibraryEntry, LibrarySection
 from app.library.model_filters import ORDERS, ModelFilters, sorted_models
 from app.library.view_model import LibraryViewModel
-from app.theme import sizes
 from app.widgets.builders import hbox, make_button, make_combo, make_label, make_timer, show_text
 from app.widgets.search_field import SearchField
 from engine import protocol
@@ -58,8 +57,8 @@ class DiscoverModels(LibrarySection):
         view_model.transfers_changed.connect(self._transfer_changed)
         network.changed.connect(self.refresh)
         self._under_way: dict[str, protocol.Transfer] = {}  # that are not finished, by repository
-        self._widths = 0, 0  # of badges and of last buttons, in pixels
-        sizes.follow(self, DiscoverModels._align)
+        states = [tr(model_text.STATES[state]) for state in (protocol.QUEUED, protocol.RUNNING)]
+        self.align_columns([tr("Download"), tr("Use"), tr("Resume"), tr("Try again"), *states])
         self.refresh()
 
     @Slot()
@@ -125,17 +124,6 @@ class DiscoverModels(LibrarySection):
         self.show_entries(
             [self._entry(model, whose=number >= len(first)) for number, model in enumerate(shown)], nothing, groups
         )
-        for entry in self.entries:
-            entry.align(*self._widths)
-
-    def _align(self) -> None:
-        """Have badges and buttons stand below each other in all entries, whatever they say now or later."""
-        deeds = [tr("Download"), tr("Use"), tr("Resume"), tr("Try again")]
-        states = [tr(model_text.STATES[state]) for state in (protocol.QUEUED, protocol.RUNNING)]
-        badge = widest(make_label("", self, "badge"), model_text.fit_badges())
-        self._widths = badge, widest(make_button("", self), [*deeds, *states])
-        for entry in self.entries:
-            entry.align(*self._widths)
 
     def _state(self, count: int) -> str:
         """The line above the list. count: of all results."""

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.i18n.translate import tr
-from app.library.model_text import fit_badge, fit_level, unbroken
+from app.library.model_text import fit_badge, fit_badges, fit_level, unbroken
 from app.theme import sizes
 from app.widgets.builders import (
     centred,
@@ -230,7 +230,7 @@ class LibraryEntry(QFrame):
         return button
 
 
-def widest(sample: QLabel | QPushButton, texts: Iterable[str]) -> int:
+def _widest(sample: QLabel | QPushButton, texts: Iterable[str]) -> int:
     """Pixels that the longest of these texts takes on a widget like this one, which is deleted."""
     sample.hide()  # or it would be shown with its parent, until it is deleted
     sample.ensurePolished()
@@ -283,6 +283,20 @@ class LibrarySection(QScrollArea):
         self.nothing = make_label("", page, "muted", wrap=True)
         self.foot.addWidget(self.nothing)
         self.entries: list[LibraryEntry] = []
+        self._buttons: tuple[Sequence[str], ...] = ()
+        self._widths: tuple[int, ...] = ()  # pixels of badges and of the last buttons; () where each has its own
+
+    def align_columns(self, *buttons: Sequence[str]) -> None:
+        """Have badges and buttons stand below each other in all entries, whatever they say now or later. buttons: of
+        each of the last ones, all that it may say."""
+        self._buttons = buttons
+        sizes.follow(self, LibrarySection._align)
+
+    def _align(self) -> None:
+        badge = _widest(make_label("", self, "badge"), fit_badges())
+        self._widths = (badge, *(_widest(make_button("", self), texts) for texts in self._buttons))
+        for entry in self.entries:
+            entry.align(*self._widths)
 
     def way_on(self, words: str, act: SignalInstance) -> QPushButton:
         """A button below the sentence that is shown where there is no entry."""
@@ -306,6 +320,8 @@ class LibrarySection(QScrollArea):
                 above = groups[number]
                 self._column.addWidget(heading(above, self))
             self._column.addWidget(entry)
+            if self._widths:
+                entry.align(*self._widths)
         if before is not None:
             self._keep_focus(before, held, next((w for w, b in before.buttons.items() if b is now), ""))
         self.nothing.setText(nothing)

@@ -16,11 +16,10 @@ from app.backend import Models
 from app.i18n.languages import day
 from app.i18n.translate import sentences, tr
 from app.library import model_text
-from app.library.entries import Action, Choices, LibraryEntry, LibrarySection, heading, import_buttons, widest
+from app.library.entries import Action, Choices, LibraryEntry, LibrarySection, heading, import_buttons
 from app.library.view_model import LibraryViewModel
 from app.platform.files import show_folder
-from app.theme import sizes
-from app.widgets.builders import confirm, empty, focus_kept, make_button, make_label, set_progress
+from app.widgets.builders import confirm, empty, focus_kept, make_button, set_progress
 from app.widgets.text import size
 from engine import protocol
 
@@ -56,8 +55,7 @@ class InstalledModels(LibrarySection):
         view_model.jobs_changed.connect(self._show_jobs)
         view_model.folders_changed.connect(self._show_places)
         view_model.folders_changed.connect(self.refresh)  # whether there is another one to move to
-        self._widths = 0, 0, 0  # of badges, and of the last two buttons, in pixels
-        sizes.follow(self, InstalledModels._align)
+        self.align_columns([tr("Use"), tr("In use"), tr("Resume"), tr("Find again")], [tr("More")])
         self.refresh()
         self._show_places()
 
@@ -84,16 +82,7 @@ class InstalledModels(LibrarySection):
         self.show_entries([self._entry(card) for card in self._listed], blank)
         self.discover.setVisible(not self._listed and self._models.known)
         for entry in self.entries:
-            entry.align(*self._widths)
             entry.title_left.connect(self.refresh)
-
-    def _align(self) -> None:
-        """Have badges and buttons stand below each other in all entries, whatever they say now or later."""
-        badge = widest(make_label("", self, "badge"), model_text.fit_badges())
-        deed = widest(make_button("", self), [tr("Use"), tr("In use"), tr("Resume"), tr("Find again")])
-        self._widths = badge, deed, widest(make_button("", self), [tr("More")])
-        for entry in self.entries:
-            entry.align(*self._widths)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """F2 renames the model that has the focus, as a chat in the list of chats."""
