@@ -2337,13 +2337,13 @@
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>No models yet</source>
-            <translation>还没有模型</translation>
+            <source>In use</source>
+            <translation>使用中</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
-            <source>In use</source>
-            <translation>使用中</translation>
+            <source>No models yet</source>
+            <translation>还没有模型</translation>
         </message>
         <message>
             <location filename="../../app/library/installed.py"></location>
