@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import os
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -30,6 +34,20 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 
 pytest_plugins = ["tests.quarantine"]
+
+# Older Pythons count the depth of a syntax tree in one place for all threads and fail with a SystemError when a
+# collection lets another thread parse in between (python/cpython#106905): numpy does, for each array that it reads.
+_PARSE, _PARSING = ast.parse, threading.RLock()
+
+
+@functools.wraps(_PARSE)
+def _parse_alone(*args: Any, **options: Any) -> ast.AST:
+    with _PARSING:
+        return _PARSE(*args, **options)
+
+
+if sys.version_info < (3, 12, 2):
+    ast.parse = _parse_alone
 
 _HOME = tempfile.TemporaryDirectory(prefix="underhill-tests-", ignore_cleanup_errors=True)
 for _kind in ("DATA", "CONFIG", "CACHE", "STATE"):
