@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import gc
 import os
 import random
 import shutil
@@ -92,6 +93,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("display"):
                 item.add_marker(pytest.mark.skip(reason="there is no Xvfb"))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: a full collection of garbage need not look at a million objects."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import sys
@@ -34,6 +33,7 @@ from pytestqt.qtbot import QtBot
 from app.application import Application
 from app.i18n import languages
 from app.main_window import MainWindow
+from app.markdown.highlight import Highlighter
 from app.platform import notifications
 from app.platform.logs import AppPaths
 from app.platform.main_thread import MainThreadQueue
@@ -42,6 +42,7 @@ from app.speech import voice
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
+from engine import protocol
 from engine.sandbox import watchdog
 from tests.app.fake_engine import FakeEngine, scripted
 from tests.app.homes import lived_in
@@ -243,6 +244,8 @@ def launch(
     new: it is the first run.
     """
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)  # or nothing could be downloaded; the engine sends nothing
+    monkeypatch.setattr(protocol, "settle_garbage", lambda _: None)  # once a window, it would be a third of many a test
+    monkeypatch.setattr(Highlighter, "prepare", lambda _: None)  # as would a process that may never be asked
     running: list[Application] = []
 
     def make(ready: bool = True, new: bool = False, **values: object) -> Application:
@@ -263,7 +266,6 @@ def launch(
                     ending.callback(close, underhill)
     finally:
         _closed.clear()
-        gc.unfreeze()
         _delete_later_is_now()
 
 
