@@ -12,6 +12,7 @@ from engine.calibration.calibrator import open_calibrated
 from engine.generation.messages import Look, MemoryUse
 from engine.hardware import probe
 from engine.library.fit_estimates import divided
+from engine.native.memory import trim_heap
 from tests.engine.session.sizes import chat
 
 PARTS = ("program", "dense", "context", "buffers", "cached")
@@ -44,6 +45,7 @@ def test_at_every_moment_of_a_prompt_and_an_answer(home: Path, monkeypatch: pyte
     """Layer by layer, in snapshots as the panel gets them; what grows is the part that it belongs to."""
     # Of processes that an earlier test has started, which may grow or end at any moment.
     monkeypatch.setattr(probe, "served", lambda: 0)
+    trim_heap()  # of what they left, holes would be given back in the middle of this one
     ceiling = probe.rss() / 1e9 + 0.4  # the tests before this one are part of the process, too
     with open_calibrated("builtin", {"threads": 1, "memory_gb": ceiling}) as session:
         seen: list[MemoryUse] = []
@@ -64,5 +66,5 @@ def test_at_every_moment_of_a_prompt_and_an_answer(home: Path, monkeypatch: pyte
         assert last.context > first.context
         assert 0.95 * session.context.written <= last.context <= session.context.written
         # Systems take pages back that the tests before this one no longer use.
-        assert 0.9 * session.bytes_before <= last.program <= session.bytes_before
+        assert 0.99 * session.bytes_before <= last.program <= session.bytes_before
         assert last.cached == session.runtime.cache.nbytes
