@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -12,8 +15,8 @@ from engine.calibration.calibrator import open_calibrated
 from engine.generation.messages import Look, MemoryUse
 from engine.hardware import probe
 from engine.library.fit_estimates import divided
-from engine.native.memory import trim_heap
 from tests.engine.session.sizes import chat
+from tests.waiting import LONGEST
 
 PARTS = ("program", "dense", "context", "buffers", "cached")
 
@@ -41,30 +44,41 @@ def test_every_part_is_what_it_is_where_all_is_known() -> None:
     assert (use.room, use.aside, use.spare) == (30, 10, 60)
 
 
-def test_at_every_moment_of_a_prompt_and_an_answer(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Layer by layer, in snapshots as the panel gets them; what grows is the part that it belongs to."""
-    # Of processes that an earlier test has started, which may grow or end at any moment.
-    monkeypatch.setattr(probe, "served", lambda: 0)
-    trim_heap()  # of what they left, holes would be given back in the middle of this one
-    ceiling = probe.rss() / 1e9 + 0.4  # the tests before this one are part of the process, too
-    with open_calibrated("builtin", {"threads": 1, "memory_gb": ceiling}) as session:
-        seen: list[MemoryUse] = []
+def a_prompt_and_an_answer() -> list[tuple[MemoryUse, int, int]]:
+    """With what was written of the context, and what the cache holds, layer by layer and in snapshots."""
+    ceiling = probe.rss() / 1e9 + 0.4
+    no_others = mock.patch.object(probe, "served", return_value=0)  # what reads for this one may grow at any moment
+    with no_others, open_calibrated("builtin", {"threads": 1, "memory_gb": ceiling}) as session:
+        seen: list[tuple[MemoryUse, int, int]] = []
+
+        def see(use: MemoryUse) -> None:
+            seen.append((use, session.context.written, session.runtime.cache.nbytes))
 
         def layer(*_: object) -> None:
-            seen.append(session.memory_use(probe.rss()))
+            see(session.memory_use(probe.rss()))
             told = session.snapshot(Look())
             if told is not None:
                 assert told.memory is not None
                 assert told.memory.taken == told.rss
-                seen.append(told.memory)
+                see(told.memory)
 
         with session.listening(layer):
             chat(session, 300, 12)
-        assert len(seen) > 40
-        assert all(add_up(use) for use in seen)
-        first, last = seen[0], seen[-1]
-        assert last.context > first.context
-        assert 0.95 * session.context.written <= last.context <= session.context.written
-        # Systems take pages back that the tests before this one no longer use.
-        assert 0.99 * session.bytes_before <= last.program <= session.bytes_before
-        assert last.cached == session.runtime.cache.nbytes
+        assert 0.99 * session.bytes_before <= seen[-1][0].program <= session.bytes_before
+        return seen
+
+
+@pytest.mark.long
+def test_at_every_moment_of_a_prompt_and_an_answer(home: Path) -> None:
+    """Layer by layer, in snapshots as the panel gets them; what grows is the part that it belongs to.
+
+    In a process of its own: of one that ran other tests, the system takes back what they needed, in the middle of it.
+    """
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        seen = process.submit(a_prompt_and_an_answer).result(LONGEST)
+    assert len(seen) > 40
+    assert all(add_up(use) for use, _, _ in seen)
+    (first, _, _), (last, written, cached) = seen[0], seen[-1]
+    assert last.context > first.context
+    assert 0.95 * written <= last.context <= written
+    assert last.cached == cached

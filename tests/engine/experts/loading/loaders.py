@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ class Asked:
         self.loader = Loader(source, readers, chunk, read_hook)
         self.reads = self.loader.reads
         self._open: dict[int, Request] = {}
+        self._noting = threading.Lock()  # a read may end before the thread that asked for it has noted its number
 
     def submit(self, asked: Request, urgency: Urgency = Urgency.DEMAND) -> Request:
         """Queue a read."""
@@ -42,8 +44,9 @@ class Asked:
         plan = self.loader.plan(asked.key, asked.parts, sizes)
         at = [ctypes.addressof(ctypes.c_char.from_buffer(view)) for view in asked.views]
         memory = b"".join(PART.pack(*part) for part in zip(at, sizes, plan.checksums, strict=True))
-        asked.number = self.reads.submit(urgency, memory, plan.runs, plan.chunks)
-        self._open[asked.number] = asked
+        with self._noting:
+            asked.number = self.reads.submit(urgency, memory, plan.runs, plan.chunks)
+            self._open[asked.number] = asked
         return asked
 
     def cancel(self, request: Request) -> bool:
@@ -65,8 +68,9 @@ class Asked:
     def take(self, wait: bool) -> list[Request]:
         """Those that have ended; wait: for one."""
         ends = self.reads.completed(wait)
-        self.loader.tell({number: (request.key, request.parts) for number, request in self._open.items()})
-        return [self._end(end) for end in ends]
+        with self._noting:
+            self.loader.tell({number: (request.key, request.parts) for number, request in self._open.items()})
+            return [self._end(end) for end in ends]
 
     def _end(self, end: IoCompletion) -> Request:
         request = self._open.pop(end.number)
