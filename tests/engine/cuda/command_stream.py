@@ -19,6 +19,7 @@ import random
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -260,13 +261,18 @@ def accesses_of(stream: CommandStream) -> NDArray[np.int64]:
         for kind in (0, 1)
         for own in token.touched[kind]
     ]
-    table = np.array(kinds, np.int64)  # number, stream, address, bytes, whether it is written
+    table = np.array(sorted(kinds, key=itemgetter(2)), np.int64)  # number, stream, address, bytes, whether written
+    begins, ends = table[:, 2], table[:, 2] + table[:, 3]
+    written = np.flatnonzero(table[:, 4])
+    # Of what begins before the end of each written, none before `low` ends behind its beginning.
+    low = np.searchsorted(np.maximum.accumulate(ends), begins[written], side="right")
+    high = np.searchsorted(begins, ends[written], side="left")
     found: list[NDArray[np.int64]] = []
-    for row in table[table[:, 4] == 1]:
-        meets = (table[:, 2] < row[2] + row[3]) & (row[2] < table[:, 2] + table[:, 3]) & (table[:, 1] != row[1])
-        others = np.unique(table[meets, 0])
-        found.append(np.stack((np.minimum(others, row[0]), np.maximum(others, row[0]))))
-    return np.unique(np.concatenate(found, 1), axis=1)
+    for row, start, stop in zip(table[written], low, high, strict=True):
+        near = table[start:stop]
+        others = near[(ends[start:stop] > row[2]) & (near[:, 1] != row[1]), 0]
+        found.append(np.minimum(others, row[0]) * len(stream.tokens) + np.maximum(others, row[0]))
+    return np.stack(np.divmod(np.unique(np.concatenate(found)), len(stream.tokens)))
 
 
 # ---- what every recording has to show --------------------------------------------------------------------------------

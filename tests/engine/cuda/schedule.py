@@ -178,12 +178,12 @@ class Schedule:
                     raise Fault(f"'{command.what}' and '{other.what}' use the same bytes, and none waits for the other")
         if any(command.touched):
             self._past.append(command)
-        pending = [queued.clock for own in self.streams.values() for queued in own.queue if isinstance(queued, Command)]
-        self._past = [
-            old
-            for old in self._past
-            if any(clock.get(old.stream, 0) < old.clock[old.stream] for clock in (self._host, *pending))
-        ]
+        # What is known to be through only grows along a queue: its first command knows the least.
+        firsts = (next((c for c in own.queue if isinstance(c, Command)), None) for own in self.streams.values())
+        clocks = [self._host, *(first.clock for first in firsts if first is not None)]
+        streams = {old.stream for old in self._past}
+        through = {stream: min(clock.get(stream, 0) for clock in clocks) for stream in streams}
+        self._past = [old for old in self._past if through[old.stream] < old.clock[old.stream]]
 
 
 def _raise(clock: Clock, to: Clock) -> None:

@@ -93,16 +93,12 @@ class DeviceMemory:
 
         count: pages that it touched so.
         """
-        runs: list[tuple[int, int]] = []
+        pages = np.sort(self.pages[which][:count]).astype(np.int64)
         words = PAGE // 4
-        for page in np.sort(self.pages[which][:count]):
-            first = int(page) * words
-            hit = (self.stamps[which][first : first + words] >> np.uint64(44)) == self.launches
-            edges = np.flatnonzero(np.diff(np.concatenate(([False], hit, [False])).astype(np.int8)))
-            for start, end in edges.reshape(-1, 2).tolist():
-                at, nbytes = BASE + 4 * (first + start), 4 * (end - start)
-                if runs and runs[-1][0] + runs[-1][1] == at:
-                    runs[-1] = (runs[-1][0], runs[-1][1] + nbytes)
-                else:
-                    runs.append((at, nbytes))
-        return runs
+        hit = np.zeros((len(pages), words + 2), np.int8)
+        hit[:, 1:-1] = (self.stamps[which].reshape(-1, words)[pages] >> np.uint64(44)) == self.launches
+        edges = np.diff(hit)
+        first, end = ((at := np.nonzero(edges == sign))[1] + words * pages[at[0]] for sign in (1, -1))
+        joined = first[1:] == end[:-1]  # over the edge of a page
+        first, end = first[np.append(True, ~joined)[: len(first)]], end[np.append(~joined, True)[: len(end)]]
+        return list(zip((BASE + 4 * first).tolist(), (4 * (end - first)).tolist(), strict=True))

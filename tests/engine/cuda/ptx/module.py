@@ -157,11 +157,16 @@ class PtxKernel:
         return bytes(packed)
 
 
+@functools.lru_cache(maxsize=4)  # each card of a test loads the same text again, and reading it takes seconds
+def _kernels(ptx: str) -> dict[str, PtxKernel]:
+    return {name: PtxKernel(text) for name, text in read_kernels(ptx).items()}
+
+
 class Module:
     """The kernels of a text, by name. Raises ValueError for text that is no PTX."""
 
     def __init__(self, ptx: str) -> None:
-        self.kernels = {name: PtxKernel(text) for name, text in read_kernels(ptx).items()}
+        self.kernels = _kernels(ptx)
 
     def launch(
         self,
