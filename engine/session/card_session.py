@@ -50,7 +50,7 @@ class CardSession:
             )
         except Exception as refused:  # whatever it is: a model opens without its card, and says why
             error = as_error(refused)
-            _log.warning("The card is not used: %s", error)
+            _log.warning("The card is not used: %s", error, exc_info=refused)
             self._without(error)
             return
         proof = self.mode.proof
