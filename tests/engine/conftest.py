@@ -12,19 +12,25 @@ import pytest
 from engine.calibration.calibrator import open_calibrated
 from engine.session import Session
 
-_SHARED: dict[Path, set[str]] = {}  # the home of all files of tests, once one has asked for it; what the import made
+# The home of all files of tests, once one has asked for it; what the import made, and what the calibration found.
+_SHARED: dict[Path, tuple[set[str], dict[str, bytes]]] = {}
 
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """UNDERHILL_HOME with the built-in model imported."""
+    """UNDERHILL_HOME with the built-in model imported, and calibrated as its first opening does."""
     from engine.library import library
 
     folder = tmp_path_factory.mktemp("home")
     before = os.environ.get("UNDERHILL_HOME")
     os.environ["UNDERHILL_HOME"] = str(folder)
     library.prepare("builtin")
-    _SHARED[folder] = {file.name for file in (folder / "models" / "builtin").iterdir()}
+    model = folder / "models" / "builtin"
+    imported = {file.name for file in model.iterdir()}
+    with open_calibrated("builtin"):  # closing it keeps what it learnt of the calibration's texts
+        found = {file.name: file.read_bytes() for file in model.iterdir() if file.name not in imported}
+    _SHARED[folder] = imported, found
+    _restore(model, imported, found)
     yield folder
     del _SHARED[folder]
     if before is None:
@@ -39,13 +45,19 @@ def _models_of_others() -> Iterator[None]:
     which file comes next depends on how two workers share them.
     """
     yield
-    for folder, imported in _SHARED.items():
+    for folder, (imported, found) in _SHARED.items():
         for left in (folder / "models").iterdir():
             if left.is_dir() and left.name != "builtin":
                 shutil.rmtree(left, ignore_errors=True)
-        for file in (folder / "models" / "builtin").iterdir():
-            if file.name not in imported:
-                file.unlink(missing_ok=True)
+        _restore(folder / "models" / "builtin", imported, found)
+
+
+def _restore(model: Path, imported: set[str], found: dict[str, bytes]) -> None:
+    for file in model.iterdir():
+        if file.name not in imported:
+            file.unlink(missing_ok=True)
+    for name, content in found.items():
+        (model / name).write_bytes(content)
 
 
 @pytest.fixture
