@@ -36,6 +36,8 @@ os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 
 pytest_plugins = ["tests.quarantine"]
 
+CASES_TRACED = 2
+
 # Older Pythons count the depth of a syntax tree in one place for all threads and fail with a SystemError when a
 # collection lets another thread parse in between (python/cpython#106905): numpy does, for each array that it reads.
 _PARSE, _PARSING = ast.parse, threading.RLock()
@@ -78,6 +80,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         long = Counter(item.path for item in items if item.get_closest_marker("long"))
         items.sort(key=lambda item: -long[item.path])  # stable: a file's tests stay together, in their order
+    _trace_few(items)
     for item in items:
         alone = item.get_closest_marker("alone")
         if alone is not None and not alone.args:
@@ -93,6 +96,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("display"):
                 item.add_marker(pytest.mark.skip(reason="there is no Xvfb"))
+
+
+def _trace_few(items: list[pytest.Item]) -> None:
+    """Coverage follows the first cases of each test of the engine, and no others: followed, code takes half as long
+    again, and what the window runs of the engine tells nothing of how well it is tested.
+    """
+    cases: Counter[str] = Counter()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        cases[test] += 1
+        if cases[test] > CASES_TRACED or not test.startswith("tests/engine/"):
+            item.add_marker(pytest.mark.no_cover)
 
 
 def pytest_collection_finish() -> None:
