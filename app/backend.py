@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -33,9 +33,14 @@ _YES = ("1", "ON", "YES", "TRUE")  # as huggingface_hub reads it
 class RunningEngine:
     """An engine that outlives a window: its events go to whichever link is there, whose ids no other link had."""
 
-    def __init__(self, start: Callable[[Callable[[protocol.Event], None]], protocol.Engine]) -> None:
+    def __init__(
+        self,
+        start: Callable[[Callable[[protocol.Event], None]], protocol.Engine],
+        numbers: Iterator[int] | None = None,
+    ) -> None:
+        """numbers: that ids of commands are made of; those of the engine before it, which commands may still bear."""
         self.receive: Listener = lambda event: None  # on a thread of the engine
-        self.numbers = itertools.count(1)
+        self.numbers = itertools.count(1) if numbers is None else numbers
         self.engine = start(lambda event: self.receive(event))  # type: ignore[arg-type]
 
 
@@ -167,7 +172,8 @@ class EngineLink(QObject):
         if self._closed:
             return
         _log.info("The engine is started again")
-        self._listen_to(RunningEngine(self._start))
+        # What was asked for meanwhile bears its id already: a number used twice would give its answer to somebody else.
+        self._listen_to(RunningEngine(self._start, self._running.numbers))
         self._ending = None
         if self._watched is not None:
             self.engine.send(protocol.Watch(self.new_id(), self._watched))
