@@ -137,7 +137,8 @@ class Application:
         self.models.listed.connect(
             window.transcript.builder.highlighter.prepare, Qt.ConnectionType.SingleShotConnection
         )
-        self.models.loaded.connect(protocol.settle_garbage)
+        # Once: it stops the window for 130 ms, and models live in the engine's process.
+        self.models.loaded.connect(protocol.settle_garbage, Qt.ConnectionType.SingleShotConnection)
 
     def open(self) -> None:
         """Show the window and have the last model opened."""
