@@ -99,12 +99,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _trace_few(items: list[pytest.Item]) -> None:
-    """Coverage follows the first cases of each test of the engine, and no others: followed, code takes half as long
-    again, and what the window runs of the engine tells nothing of how well it is tested.
+    """Coverage follows the first cases of each short test of the engine, and the first long ones of each file, no
+    others: followed, code takes half as long again, and what the window runs of the engine tells nothing of its tests.
     """
     cases: Counter[str] = Counter()
     for item in items:
-        test = item.nodeid.partition("[")[0]
+        test = item.nodeid.partition("::" if item.get_closest_marker("long") else "[")[0]
         cases[test] += 1
         if cases[test] > CASES_TRACED or not test.startswith("tests/engine/"):
             item.add_marker(pytest.mark.no_cover)
