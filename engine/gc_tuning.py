@@ -6,7 +6,7 @@ import gc
 
 
 def settle_garbage(_: object = None) -> None:
-    """Collect now, and set aside what is left: call when a model has just been opened, where models are held each time.
+    """Collect now, and set aside what is left: call when a model was opened; each time in the process that holds it.
 
     With torch and a model loaded, a full collection looks at about a million objects that will not go: 80 to 250 ms
     during which no thread of that process runs. Set aside (gc.freeze) they are not looked at again. What an earlier

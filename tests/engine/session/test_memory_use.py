@@ -44,28 +44,24 @@ def test_every_part_is_what_it_is_where_all_is_known() -> None:
     assert (use.room, use.aside, use.spare) == (30, 10, 60)
 
 
-def a_prompt_and_an_answer() -> list[tuple[MemoryUse, int, int]]:
-    """With what was written of the context, and what the cache holds, layer by layer and in snapshots."""
+def a_prompt_and_an_answer() -> tuple[list[MemoryUse], int, int, int]:
+    """What is taken layer by layer and in snapshots; then bytes written of the context, in the cache, and of before."""
     ceiling = probe.rss() / 1e9 + 0.4
     no_others = mock.patch.object(probe, "served", return_value=0)  # what reads for this one may grow at any moment
     with no_others, open_calibrated("builtin", {"threads": 1, "memory_gb": ceiling}) as session:
-        seen: list[tuple[MemoryUse, int, int]] = []
-
-        def see(use: MemoryUse) -> None:
-            seen.append((use, session.context.written, session.runtime.cache.nbytes))
+        seen: list[MemoryUse] = []
 
         def layer(*_: object) -> None:
-            see(session.memory_use(probe.rss()))
+            seen.append(session.memory_use(probe.rss()))
             told = session.snapshot(Look())
             if told is not None:
                 assert told.memory is not None
                 assert told.memory.taken == told.rss
-                see(told.memory)
+                seen.append(told.memory)
 
         with session.listening(layer):
             chat(session, 300, 12)
-        assert 0.99 * session.bytes_before <= seen[-1][0].program <= session.bytes_before
-        return seen
+        return seen, session.context.written, session.runtime.cache.nbytes, session.bytes_before
 
 
 @pytest.mark.long
@@ -75,10 +71,11 @@ def test_at_every_moment_of_a_prompt_and_an_answer(home: Path) -> None:
     In a process of its own: of one that ran other tests, the system takes back what they needed, in the middle of it.
     """
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-        seen = process.submit(a_prompt_and_an_answer).result(LONGEST)
+        seen, written, cached, before = process.submit(a_prompt_and_an_answer).result(LONGEST)
     assert len(seen) > 40
-    assert all(add_up(use) for use, _, _ in seen)
-    (first, _, _), (last, written, cached) = seen[0], seen[-1]
+    assert all(add_up(use) for use in seen)
+    first, last = seen[0], seen[-1]
     assert last.context > first.context
     assert 0.95 * written <= last.context <= written
+    assert 0.99 * before <= last.program <= before
     assert last.cached == cached
