@@ -25,6 +25,7 @@ from engine.formats.families import (
     check_quantization,
     dense_model,
     mtp_layer,
+    mtp_names,
     text_config,
     vision_prefixes,
 )
@@ -57,28 +58,30 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
     dense, unused, sees = [], [], []
     seeing = vision_prefixes(checkpoint.config)
     hidden_layers, mtp = _layers(config), mtp_layer(checkpoint.config)
+    beside: dict[str, tuple[int, str]] = {}  # what is dense in a layer, and what it is called there
     if not isinstance(hidden_layers, int):
         raise broken_file(msg("config.json names no num_hidden_layers."))
     for name in checkpoint.entries:
         if name.startswith(seeing):
             sees.append(name)
             continue
-        match = _LAYER.search(name)
-        if _UNUSED.search(name) or (match and int(match.group(1)) >= hidden_layers and int(match.group(1)) != mtp):
+        place = _place(name, checkpoint.config, mtp)
+        if _UNUSED.search(name) if place is None else hidden_layers <= place[0] != mtp:
             unused.append(name)
             continue
-        pieces = list(_pieces(checkpoint, name, match.group(2), names)) if match else []
-        if match is None or not pieces:
+        pieces = [] if place is None else list(_pieces(checkpoint, name, place[1], names))
+        if place is None or not pieces:
             dense.append(name)
+            beside |= {} if place is None else {name: place}
             continue
-        experts = found.setdefault(int(match.group(1)), {})
+        experts = found.setdefault(place[0], {})
         most = config.get(names.counted, EXPERTS)
         for expert, part, is_bias, piece in pieces:
             if expert >= most:
                 continue
             entry = experts.setdefault(expert, ExpertPieces({}, {}))
             (entry.biases if is_bias else entry.matrices)[part] = piece
-    mtp_experts = {} if mtp is None else _mtp_experts(checkpoint, mtp, found.pop(mtp, {}), dense, unused)
+    mtp_experts = {} if mtp is None else _mtp_experts(checkpoint, mtp, found.pop(mtp, {}), beside, dense, unused)
     if not found:
         raise dense_model(str(checkpoint.config["model_type"]))
     layers = {layer: _complete(layer, found[layer], names, config) for layer in sorted(found)}
@@ -96,25 +99,38 @@ def find_experts(checkpoint: WeightSource) -> ExpertPlan:
     )
 
 
-# Beside a decoder layer: what joins the hidden state of a token with the one that follows it, and what its head reads.
-_JOINING = ("eh_proj.weight", "enorm.weight", "hnorm.weight", "shared_head.norm.weight")
+def _place(name: str, config: Mapping[str, Any], mtp: int | None) -> tuple[int, str] | None:
+    """The number of the layer that a tensor belongs to, and what it is called there; None: it is in none.
+
+    mtp: the layer for multi-token prediction, which has what joins it as well.
+    """
+    apart = None if mtp is None else mtp_names(config).place(name)
+    if mtp is not None and apart is not None:
+        return mtp, apart
+    match = None if _UNUSED.search(name) else _LAYER.search(name)
+    return (int(match.group(1)), match.group(2)) if match else None
+
+
 # Copies of the model's own table and head, which serve in their place (DeepSeek-V3, section 2.2).
 _COPIED = ("embed_tokens.weight", "shared_head.head.weight")
 
 
 def _mtp_experts(
-    checkpoint: WeightSource, layer: int, experts: dict[int, ExpertPieces], dense: list[str], unused: list[str]
-) -> dict[int, tuple[ExpertPieces, ...]]:
+    checkpoint: WeightSource, layer: int, experts: dict[int, ExpertPieces], beside: Mapping[str, tuple[int, str]],
+    dense: list[str], unused: list[str],
+) -> dict[int, tuple[ExpertPieces, ...]]:  # fmt: skip
     """The layer for multi-token prediction, with all its experts; none where the checkpoint does not hold it whole.
 
     Quantized copies often leave some of it out: it is only drafted with, so that the model is complete without it.
-    What is of no use in `dense` goes to `unused`.
+    beside: of `dense`, what is in a layer. What is of no use there goes to `unused`.
     """
     names = FAMILIES[str(checkpoint.config["model_type"])]
-    beside = {name: match for name in dense if (match := _LAYER.search(name))}
-    own = {name: match.group(2) for name, match in beside.items() if int(match.group(1)) == layer}
-    last = {match.group(2) for match in beside.values() if int(match.group(1)) == layer - 1}
-    wanted = {*_JOINING, *(rest for rest in last if not rest.endswith(COMPANIONS))}
+    own = {name: rest for name, (number, rest) in beside.items() if number == layer}
+    # It has what the last layer with attention has, which is the last one but in hybrids.
+    attending = (number for number, rest in beside.values() if number < layer and rest.startswith("self_attn."))
+    like = max(attending, default=layer - 1)
+    last = {rest for number, rest in beside.values() if number == like and not rest.endswith(COMPANIONS)}
+    wanted = last | {f"{name}.weight" for name in mtp_names(checkpoint.config).joining}
     found: dict[int, tuple[ExpertPieces, ...]] = {}
     if experts and wanted <= set(own.values()):
         with suppress(UnderhillError):

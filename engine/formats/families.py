@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -183,8 +183,52 @@ def check_quantization(config: Mapping[str, Any]) -> None:
         )
 
 
+@dataclass(frozen=True)
+class MtpNames:
+    """What a checkpoint calls its layer for multi-token prediction, and what is beside it.
+
+    joint: the projection of a token's embedding and of the hidden state before it; embedding_norm, hidden_norm: of
+    these; norm: what the head reads. apart: all of it is under this name, its layers counted from 0; '': its layer
+    follows the model's own by its number, with these inside.
+    """
+
+    joint: str
+    embedding_norm: str
+    hidden_norm: str
+    norm: str
+    apart: str = ""
+
+    @property
+    def joining(self) -> tuple[str, ...]:
+        """All of these names."""
+        return (self.joint, self.embedding_norm, self.hidden_norm, self.norm)
+
+    def layer(self, root: str, number: int) -> str:
+        """What the tensors of the layer are under, in a model whose own are under `root`."""
+        return f"{self.apart}.layers.0" if self.apart else f"{root}.layers.{number}"
+
+    def place(self, name: str) -> str | None:
+        """What a tensor that is apart is called within its layer, or beside it; None: it is no such one, or of a
+        further layer."""
+        if not self.apart or not name.startswith(f"{self.apart}."):
+            return None
+        rest = name.removeprefix(f"{self.apart}.").removeprefix("layers.0.")
+        return None if rest.startswith("layers.") else rest
+
+
+_INSIDE = MtpNames("eh_proj", "enorm", "hnorm", "shared_head.norm")
+_APART = MtpNames("fc", "pre_fc_norm_embedding", "pre_fc_norm_hidden", "norm", apart="mtp")
 # Families whose layers for multi-token prediction Underhill drafts with.
-_PREDICTING = frozenset({"deepseek_v3", "glm4_moe", "glm4_moe_lite"})
+_PREDICTING = {
+    "deepseek_v3": _INSIDE, "glm4_moe": _INSIDE, "glm4_moe_lite": _INSIDE,
+    "qwen3_5_moe": _APART, "qwen3_5_moe_text": _APART, "qwen3_next": _APART,
+}  # fmt: skip
+_NOT_SAID = {"qwen3_next": 1}  # of published ones that have one layer, and a config that does not say so
+
+
+def mtp_names(config: Mapping[str, Any]) -> MtpNames:
+    """Of a model that has an `mtp_layer`."""
+    return _PREDICTING[str(config["model_type"])]
 
 
 def mtp_layer(config: Mapping[str, Any]) -> int | None:
@@ -192,7 +236,13 @@ def mtp_layer(config: Mapping[str, Any]) -> int | None:
 
     It follows the model's own. Of several the first is taken, which the others go on from.
     """
-    text = text_config(config)
-    layers, more = text.get("num_hidden_layers"), text.get("num_nextn_predict_layers")
-    known = str(config.get("model_type")) in _PREDICTING and type(layers) is int and type(more) is int and more > 0
-    return layers if known else None
+    text, kind = text_config(config), str(config.get("model_type"))
+    layers = text.get("num_hidden_layers")
+    more = text.get("num_nextn_predict_layers", text.get("mtp_num_hidden_layers", _NOT_SAID.get(kind, 0)))
+    known = kind in _PREDICTING and type(layers) is int and type(more) is int and more > 0
+    return layers if known and not text.get("mtp_use_dedicated_embeddings") else None
+
+
+def of_mtp(name: str, layers: Iterable[int]) -> bool:
+    """Whether this tensor belongs to multi-token prediction, for which layers of these numbers are."""
+    return any(f".layers.{layer}." in name or name.startswith(f"{_APART.apart}.") for layer in layers)

@@ -178,6 +178,7 @@ class AnswerBatch:
         for one in [one for one in self.running if one.over]:
             self.running.remove(one)
             one.pause()
+            one.sequence.state.forget_start()
             one.sequence.busy = False
             if one.fresh:
                 self._context.drop(one.sequence)
@@ -218,7 +219,7 @@ class AnswerBatch:
     def _drafts(self, one: BatchedAnswer) -> list[int]:
         """What may come next in an answer that is alone; [] where that is not to be drafted."""
         context, sequence = self._context, one.sequence
-        if not self._drafting() or not sequence.state.cuts_anywhere:
+        if not self._drafting() or not sequence.state.takes_back:
             return []
         if one.drafts is None:
             one.drafts = AnswerDrafts(one.ids, self._drafted, context.most_rows)

@@ -23,6 +23,7 @@ class State(Protocol):
     """A decoder's sequence state (models/state.py): length in tokens, exact or nearest-snapshot rollback."""
 
     max_snapshots: int
+    keeps_start: bool
 
     @property
     def length(self) -> int: ...
@@ -30,6 +31,9 @@ class State(Protocol):
     def nbytes(self) -> int: ...
     @property
     def cuts_anywhere(self) -> bool: ...
+    @property
+    def takes_back(self) -> bool: ...
+    def forget_start(self) -> None: ...
     def rollback(self, length: int) -> int: ...
     def snapshot(self) -> None: ...
     def rows_with(self, tokens: int) -> int | None: ...
@@ -390,7 +394,11 @@ class Context:
         return [None if logits is None else logits[-1] for logits in found]
 
     def feed_several(self, sequence: TokenSequence, ids: Sequence[int]) -> Tensor:
-        """Logits [T, V] after each of T more tokens, at most `most_rows`, to the last bit those of one by one."""
+        """Logits [T, V] after each of T more tokens, at most `most_rows`, to the last bit those of one by one.
+
+        Where the state `takes_back`, every one of them can be taken back before anything else is fed.
+        """
+        sequence.state.keeps_start = True
         with self._passing([(sequence, ids)]):
             logits = self._model.forward(ids, sequence.state, "all")
         assert logits is not None

@@ -17,6 +17,7 @@ from engine.convert.expert_plan import find_experts
 from engine.convert.pieces import ExpertPlan, piece_shape
 from engine.errors import Kind, UnderhillError
 from engine.formats.checkpoint import CONFIG, INDEX, Checkpoint, is_small
+from engine.formats.families import of_mtp
 from engine.formats.gguf_header import GgufHeader, parse_gguf_header
 from engine.formats.gguf_source import GgufSource
 from engine.formats.opening import unpacked
@@ -165,8 +166,7 @@ class Outline:
 
     @property
     def _dense(self) -> int:
-        mtp = tuple(f".layers.{i}." for i in self.mtp)
-        return sum(math.prod(e.shape) for name, e in self.dense.items() if not any(own in name for own in mtp))
+        return sum(math.prod(e.shape) for name, e in self.dense.items() if not of_mtp(name, self.mtp))
 
 
 def outline_of(

@@ -206,13 +206,14 @@ def compat_token_bytes(experts_per_token: int) -> int:
 
 
 def state_bytes(spec: DecoderSpec) -> int:
-    """What recurrent layers keep in float32, with the snapshots that bring them back."""
-    values = 0
+    """What recurrent layers keep in float32, with the snapshots that bring them back; and, of those with native ops,
+    what a pass that checks a draft began with (SequenceState.keeps_start)."""
+    values = kept = 0
     for layer in spec.layers:
         match layer.mixer:
             case DeltaNetSpec() as d:
                 channels = 2 * d.k_heads * d.k_dim + d.v_heads * d.v_dim
-                values += (d.kernel - 1) * channels + d.v_heads * d.k_dim * d.v_dim
+                kept += (d.kernel - 1) * channels + d.v_heads * d.k_dim * d.v_dim
             case Mamba2Spec() as m:
                 values += (m.kernel - 1) * m.channels + m.inner * m.state
             case KdaSpec() as k:
@@ -221,8 +222,9 @@ def state_bytes(spec: DecoderSpec) -> int:
                 tails = (own.ratio * (2 if own.overlaps else 1) * _compressed_row(own) for own in w.compressed)
                 values += w.window * w.head_dim + sum(tails)
             case ShortConvSpec() as c:
-                values += (c.kernel - 1) * c.hidden
-    return 4 * values + min(SNAPSHOTS * 4 * values, SNAPSHOT_BYTES)
+                kept += (c.kernel - 1) * c.hidden
+    values += kept
+    return 4 * (values + kept) + min(SNAPSHOTS * 4 * values, SNAPSHOT_BYTES)
 
 
 def _compressed_row(spec: EntriesSpec) -> int:

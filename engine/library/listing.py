@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
-from engine.formats.families import FAMILIES, text_config, vision_prefixes
+from engine.formats.families import FAMILIES, of_mtp, text_config, vision_prefixes
 from engine.kept_by_mark import KeptByMark
 from engine.library import (
     dials,
@@ -76,8 +76,8 @@ def outlined(path: Path, manifest: Manifest) -> StoreOutline:
     specs = {x.index: max((manifest.specs[r.spec] for r in x.records), key=lambda s: s.top) for x in manifest.layers}
     seeing = vision_prefixes(manifest.config)
     sees = sum(math.prod(t.shape) for t in manifest.dense if t.name.startswith(seeing))
-    mtp = tuple(f".layers.{x.index}." for x in manifest.mtp)  # what it is drafted with counts as no part of a model
-    dense = sum(math.prod(t.shape) for t in manifest.dense if not any(own in t.name for own in mtp)) - sees
+    mtp = [x.index for x in manifest.mtp]  # what it is drafted with counts as no part of a model
+    dense = sum(math.prod(t.shape) for t in manifest.dense if not of_mtp(t.name, mtp)) - sees
     parameters = sees + dense + sum(len(x.records) * specs[x.index].parameters for x in manifest.layers)
     used = Counter(manifest.specs[r.spec] for x in manifest.layers for r in x.records)
     tiers = next(iter(specs.values())).tiers

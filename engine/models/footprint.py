@@ -289,11 +289,22 @@ def mtp_working_bytes(spec: DecoderSpec, row: int) -> int:
 
 
 def working_bytes(spec: DecoderSpec) -> int:
-    """Bytes that computing takes however few tokens there are."""
+    """Bytes that computing takes however few tokens there are: the same for one as for MOST_ROWS."""
     found = SAMPLING * spec.vocab
     if any(isinstance(layer.mixer, MlaSpec) or _chooses(layer.mixer) for layer in spec.layers):
         found += 3 * FLOAT * SCORES_LIMIT
-    return found
+    return found + FLOAT * MOST_ROWS * sum(_recurrent_inputs(layer.mixer) for layer in spec.layers)
+
+
+def _recurrent_inputs(spec: MixerSpec | None) -> int:
+    """Numbers per token that each recurrent layer with native ops is given, in memory of its own (GraphBuilder)."""
+    match spec:
+        case DeltaNetSpec():
+            return 2 * (spec.k_heads * spec.k_dim + spec.v_heads * spec.v_dim + spec.v_heads)
+        case ShortConvSpec():
+            return 3 * spec.hidden
+        case _:
+            return 0
 
 
 def opening_bytes(spec: DecoderSpec, item: int, own_vocab: int = 0) -> int:

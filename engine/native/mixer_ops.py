@@ -112,7 +112,7 @@ class Delta:
 def delta(spec: Delta, mixed: Tensor, rates: Tensor, out: Tensor, state: int) -> Op:
     """The step between the projections. mixed: [C + v_heads * v_dim], channels and gates. rates: [b | a]. out:
     [v_heads * v_dim]. The states `state`, the convolution's inputs [kernel - 1, C], and `state + 1`, the memory
-    [v_heads, k_dim, v_dim], move on by one token.
+    [v_heads, k_dim, v_dim], move on by one token, from what is in the two states behind them.
     """
     values = spec.v_heads * spec.v_dim
     channels = 2 * spec.k_heads * spec.k_dim + values
@@ -134,9 +134,10 @@ def delta(spec: Delta, mixed: Tensor, rates: Tensor, out: Tensor, state: int) ->
 
 
 def conv(mixed: Tensor, taps: Tensor, bias: Tensor | None, out: Tensor, state: int) -> Op:
-    """out = after * (convolution(before * value) + bias), mixed being [before | after | value], which is written over.
+    """out = after * (convolution(before * value) + bias), mixed being [before | after | value].
 
-    taps: [kernel, channels], the current token's last. The state `state`, its inputs [kernel - 1, channels], moves on.
+    taps: [kernel, channels], the current token's last. The state `state`, its inputs [kernel - 1, channels], moves on
+    from what is in the one behind it.
     """
     kernel, channels = taps.shape
     rows = (rows_of(3 * channels, mixed), rows_of(channels, out))

@@ -36,7 +36,7 @@ class CompatState:
     """All that transformers' modules keep of one sequence. length: tokens whose state every layer holds.
 
     The promise is the same as SequenceState's of the lean decoder: forward passes run between begin() and commit(),
-    snapshots are only taken where a layer cannot be cut, and the oldest leaves first.
+    snapshots are only taken where a layer cannot be cut, and the oldest leaves first. No pass keeps its start.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class CompatState:
     ) -> None:
         """config: transformers' config of the model. own_cache: its modules make their own kind of cache."""
         self.length = 0
+        self.keeps_start = False
         self.max_snapshots = max_snapshots
         self.max_snapshot_bytes = max_snapshot_bytes
         self._config = config
@@ -83,6 +84,14 @@ class CompatState:
     def cuts_anywhere(self) -> bool:
         """Whether rollback is known to reach every length; a cache that the modules make themselves cannot be cut."""
         return not self._own and bool(self.cache.layers) and not self._uncuttable()
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether rollback reaches every token of a pass over a few."""
+        return self.cuts_anywhere
+
+    def forget_start(self) -> None:
+        """There is nothing to give back."""
 
     def begin(self) -> None:
         """A forward pass starts: the layers will run ahead of `length` one by one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.formats.families import mtp_layer
+from engine.formats.families import MtpNames, mtp_layer, mtp_names
 from engine.models.config import Config, positive, yarn_mscale
 from engine.models.spec import (
     AttentionSpec,
@@ -163,12 +163,12 @@ def llama(
 ) -> DecoderSpec:  # fmt: skip
     """A decoder of pre-norm layers, whose norms have the names that Llama gave them.
 
-    mixer, mlp: called with the prefix of each layer's tensors ('model.layers.3') and its index. root: what the layers
-    are under. The others are those of `causal_lm` and LayerSpec.
+    mixer, mlp: called with the prefix of each layer's tensors ('model.layers.3') and its index, which is that behind
+    the last for the layer of multi-token prediction. root: what the layers are under. The others are those of
+    `causal_lm` and LayerSpec.
     """
 
-    def layer(i: int) -> LayerSpec:
-        prefix = f"{root}.layers.{i}"
+    def layer(i: int, prefix: str) -> LayerSpec:
         return LayerSpec(
             index=i, mixer=mixer(prefix, i), mlp=mlp(prefix, i), residual_multiplier=residual_multiplier,
             before_mixer=norm(f"{prefix}.input_layernorm", eps, kind),
@@ -176,24 +176,29 @@ def llama(
         )  # fmt: skip
 
     mtp = mtp_layer(c.whole)
+    layers = [layer(i, f"{root}.layers.{i}") for i in range(c.integer("num_hidden_layers"))]
     decoder = causal_lm(
-        c, [layer(i) for i in range(c.integer("num_hidden_layers"))], eps, kind, prefix=root, head=head, tied=tied,
+        c, layers, eps, kind, prefix=root, head=head, tied=tied,
         head_bias=head_bias, embedding=embedding, embedding_multiplier=embedding_multiplier,
         logit_multiplier=logit_multiplier,
     )  # fmt: skip
-    return decoder if mtp is None else replace(decoder, mtp=_mtp(layer(mtp), f"{root}.layers.{mtp}", eps))
+    if mtp is None:
+        return decoder
+    prefix = mtp_names(c.whole).layer(root, mtp)
+    return replace(decoder, mtp=_mtp(layer(mtp, prefix), prefix, mtp_names(c.whole), eps, kind))
 
 
-def _mtp(layer: LayerSpec, prefix: str, eps: float) -> MtpSpec | None:
+def _mtp(layer: LayerSpec, prefix: str, names: MtpNames, eps: float, kind: NormKind) -> MtpSpec | None:
     """Of a layer with experts; None for one without, which no published model has."""
     if not isinstance(layer.mlp, MoeSpec):
         return None
+    beside = names.apart or prefix
     return MtpSpec(
-        joint=f"{prefix}.eh_proj",
-        embedding_norm=norm(f"{prefix}.enorm", eps),
-        hidden_norm=norm(f"{prefix}.hnorm", eps),
+        joint=f"{beside}.{names.joint}",
+        embedding_norm=norm(f"{beside}.{names.embedding_norm}", eps, kind),
+        hidden_norm=norm(f"{beside}.{names.hidden_norm}", eps, kind),
         layer=layer,
-        norm=norm(f"{prefix}.shared_head.norm", eps),
+        norm=norm(f"{beside}.{names.norm}", eps, kind),
     )
 
 

@@ -76,7 +76,7 @@ def _qwen3(c: Config, root: str, *, theta: float, normalize: bool) -> DecoderSpe
 
 def qwen3_next(c: Config) -> DecoderSpec:
     """Qwen3-Next: three layers of Gated DeltaNet to one of gated attention, gated shared expert, (1 + w) norms."""
-    sparse = sparse_steps(c)
+    sparse = [*sparse_steps(c), True]
 
     def mlp(prefix: str, i: int) -> MlpSpec:
         return _gated_moe(c, prefix, c.flag("norm_topk_prob", True)) if sparse[i] else dense_mlp(c, f"{prefix}.mlp")
@@ -95,14 +95,15 @@ def qwen3_5_moe(c: Config) -> DecoderSpec:
 
 
 def _hybrid(c: Config, root: str, mlp: Callable[[str, int], MlpSpec], fused: bool) -> DecoderSpec:
-    """layer_types says which layers are linear; by default every full_attention_interval-th has attention.
+    """layer_types says which layers are linear; by default every full_attention_interval-th has attention, and that of
+    multi-token prediction has it always.
 
     fused: DeltaNet's projections are stored in two matrices, not four.
     """
     eps = c.number("rms_norm_eps", 1e-6)
     count, interval = c.integer("num_hidden_layers"), c.integer("full_attention_interval", 4, low=1)
     usual = [LINEAR if (i + 1) % interval else FULL for i in range(count)]
-    kinds = c.layer_types(count, (LINEAR, FULL), usual)
+    kinds = [*c.layer_types(count, (LINEAR, FULL), usual), FULL]
 
     def mixer(prefix: str, i: int) -> MixerSpec:
         if kinds[i] == LINEAR:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -190,29 +190,44 @@ class RowsState:
 class RecurrentState:
     """State of fixed size that every token overwrites (DeltaNet, convolutions): only a snapshot brings it back.
 
-    tensors: zeros at the start of a sequence; the mixer may write into them or replace them.
+    tensors: zeros at the start of a sequence; the mixer may write into them or replace them. before: as many more,
+    where a pass was to leave what it began with; room for the next such pass once another one has run.
     """
 
     buffers: tuple[ChunkedRows, ...] = ()
 
     def __init__(self, shapes: Sequence[tuple[int, ...]], dtype: torch.dtype = torch.float32) -> None:
         self._shapes, self._dtype = tuple(shapes), dtype
+        self.before: list[Tensor] = []
         self.reset()
 
     @property
     def nbytes(self) -> int:
         """Bytes allocated."""
-        return sum(tensor.nbytes for tensor in self.tensors)
+        return sum(tensor.nbytes for tensor in (*self.tensors, *self.before))
 
     def reset(self) -> None:
         """Back to the start of a sequence."""
         self.tensors = [torch.zeros(shape, dtype=self._dtype) for shape in self._shapes]
 
     def prepared(self, tokens: int = 1) -> list[int]:
-        """Where native code finds the tensors and writes over them, valid until a mixer replaces them."""
+        """Where native code writes the tensors and reads them from, which is the same, until a mixer replaces them."""
         del tokens
         # `self.tensors` keeps them: `reset` and a mixer make new ones, so addresses are taken before each token.
-        return [tensor.data_ptr() for tensor in self.tensors]
+        return 2 * [tensor.data_ptr() for tensor in self.tensors]
+
+    def prepared_apart(self) -> list[int]:
+        """The same of tokens whose pass is to leave what it began with in `before`."""
+        self.before, self.tensors = self.tensors, self.before or [torch.empty_like(own) for own in self.tensors]
+        return self.prepared_again()
+
+    def prepared_again(self) -> list[int]:
+        """The same of some of these tokens once more, from where that pass began."""
+        return [tensor.data_ptr() for tensor in (*self.tensors, *self.before)]
+
+    def step_back(self) -> None:
+        """To where that pass began."""
+        self.before, self.tensors = self.tensors, self.before
 
     def snapshot(self) -> tuple[Tensor, ...]:
         """A copy of the tensors."""
@@ -290,6 +305,9 @@ class SequenceState:
 
     A forward pass runs between begin() and commit(); one that does not come to its end must be followed by rollback().
     Snapshots (only taken where a layer is recurrent) are bounded in number and bytes; the oldest leaves first.
+    keeps_start: set for the next pass by native code, which has no other sequence then, so that rollback reaches each
+    of its tokens; kept_start: where the last pass began, if it was such a one; feed_again: takes recurrent layers once
+    more through so many of its tokens, from there; False where it cannot any more.
     saved: of a model that counts the positions of a picture by its longer side: behind how many tokens, and how many
     positions fewer than tokens there are from there on.
     kv_dtype: that was asked for (see Decoder). most_tokens: see ChunkedRows.most. unchanged: for who has a copy of the
@@ -321,6 +339,9 @@ class SequenceState:
         self._recurrent = {at: layer for at, layer in enumerate(self.layers) if isinstance(layer, RecurrentState)}
         self._snapshots: list[_Snapshot] = []  # in order of length
         self._partial = False
+        self.keeps_start = False
+        self.kept_start: int | None = None
+        self.feed_again: Callable[[SequenceState, int], bool] | None = None
         self._prepared: _Prepared | None = None
         self.unchanged = 0
         self.saved: list[tuple[int, int]] = []
@@ -340,10 +361,26 @@ class SequenceState:
         """Whether rollback reaches every length: no layer is recurrent."""
         return not self._recurrent
 
+    @property
+    def takes_back(self) -> bool:
+        """Whether rollback reaches every token of a pass over a few that `keeps_start`.
+
+        Behind pictures they go through torch, and what is compressed has no native code.
+        """
+        recurrent = self._recurrent.values()
+        return not recurrent or not (self.saved or any(layer.buffers for layer in recurrent))
+
+    def forget_start(self) -> None:
+        """Give back what a pass needed that was to be taken back."""
+        self.keeps_start, self.kept_start, self.feed_again = False, None, None
+        for layer in self._recurrent.values():
+            layer.before = []
+
     def begin(self) -> None:
         """A forward pass through torch starts: the layers will run ahead of `length` one by one."""
         self._prepared = None
         self._partial = True
+        self.keeps_start, self.kept_start = False, None
 
     def commit(self, tokens: int, horizon: int) -> None:
         """The forward pass over `tokens` tokens, in a sequence that reaches `horizon`, went through every layer."""
@@ -369,10 +406,23 @@ class SequenceState:
         known = self._prepared
         if known is None or self.length + tokens > known.until:
             known = self._prepared = self._prepare(tokens)
-        for at, layer in self._recurrent.items():  # their tensors may be others than before
-            own = layer.prepared(tokens)
-            known.addresses[at * STATES : at * STATES + len(own)] = array("Q", own)
-        return known.addresses
+        apart, self.keeps_start, self.feed_again = self.keeps_start, False, None
+        self.kept_start = self.length if apart else None
+        # Their tensors may be others than before.
+        own = (layer.prepared_apart() if apart else layer.prepared(tokens) for layer in self._recurrent.values())
+        return self._with_recurrent(known.addresses, own)
+
+    def prepared_again(self) -> array[int]:
+        """As `prepared`, of tokens of the last pass, in recurrent layers alone, from where it began."""
+        assert self._prepared is not None
+        assert self.kept_start is not None
+        own = (layer.prepared_again() for layer in self._recurrent.values())
+        return self._with_recurrent(self._prepared.addresses, own)
+
+    def _with_recurrent(self, addresses: array[int], own: Iterable[list[int]]) -> array[int]:
+        for at, each in zip(self._recurrent, own, strict=True):
+            addresses[at * STATES : at * STATES + len(each)] = array("Q", each)
+        return addresses
 
     def _prepare(self, tokens: int) -> _Prepared:
         addresses = array("Q", bytes(8 * STATES * len(self.layers)))
@@ -406,13 +456,13 @@ class SequenceState:
     def rollback(self, length: int) -> int:
         """Forget what came after the first `length` tokens; returns the length really reached (at most `length`).
 
-        Exact where every layer keeps rows. With recurrent layers it is the nearest snapshot at or below `length`,
-        or 0; the caller feeds the tokens in between again.
+        Exact where every layer keeps rows, and within a pass that kept its start. Else, with recurrent layers, it is
+        the nearest snapshot at or below `length`, or 0; the caller feeds the tokens in between again.
         """
-        self._prepared = None
         reached = min(length, self.length)
         if self._recurrent and (reached < self.length or self._partial):
-            reached = self._restore(reached)
+            reached = reached if self._stepped_back(reached) else self._restore(reached)
+        self._prepared, self.kept_start, self.feed_again = None, None, None
         for rows in self.rows:
             rows.truncate(reached)
         self.length = reached
@@ -421,6 +471,19 @@ class SequenceState:
         self.horizon = self.horizon if reached else 0
         self._partial = False
         return reached
+
+    def _stepped_back(self, length: int) -> bool:
+        """Whether recurrent layers are as they were behind so many tokens, since the last pass kept its start."""
+        start = self.kept_start
+        if start is None or length < start:
+            return False
+        if length == start:
+            for layer in self._recurrent.values():
+                layer.step_back()
+        elif self._partial or self.feed_again is None or not self.feed_again(self, length - start):
+            return False
+        self._snapshots = [snapshot for snapshot in self._snapshots if snapshot.length <= length]
+        return True
 
     def _restore(self, length: int) -> int:
         self._snapshots = [snapshot for snapshot in self._snapshots if snapshot.length <= length]

@@ -73,6 +73,7 @@ class GraphBuilder:
         self.hidden = hidden
         self.segments: list[Segment] = []
         self.rope_caches: dict[RopeSpec, RopeCache] = {}
+        self.recurrent: list[Op] = []  # of all ops those that move a recurrent state on
         self._ops: list[Op] = []
         self._memory: dict[tuple[str, int], Tensor] = {}
         self._kept: list[Linear] = []
@@ -82,6 +83,12 @@ class GraphBuilder:
     def add(self, op: Op) -> None:
         """One more op."""
         self._ops.append(op)
+
+    def add_recurrent(self, op: Op) -> None:
+        """The same of an op that moves a recurrent state on. What it is given lies in memory of its own, so that it can
+        run again once the layers behind it have run."""
+        self.recurrent.append(op)
+        self.add(op)
 
     def floats(self, name: str, size: int) -> Tensor:
         """Memory [MOST_ROWS, size]: the same for the same name and size, since one layer runs after the other.

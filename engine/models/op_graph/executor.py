@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 from torch import Tensor
@@ -117,7 +118,8 @@ class GraphExecutor:
             [None, *((each.layer, each.steps[0]) if each.steps else None for each in self._segments)],
             head=head,
         )
-        self._head = head
+        self._head, self._recurrent = head, op_graph.OpGraph(built.recurrent)
+        self._passes = 0  # the last one's inputs of recurrent ops are still where they were
         self._by_id, self._logits = by_id, logits
         self._step: GraphStep | None = None
         self.before_token: Callable[[SequenceState], None] | None = None  # told of each single token's sequence
@@ -199,6 +201,8 @@ class GraphExecutor:
         for state, horizon, count in zip(states, horizons, counts, strict=True):
             state.taken(count)
             state.commit(count, horizon)
+        if states[0].kept_start is not None:
+            states[0].feed_again = partial(self._feed_again, self._passes)
         if first is None:
             return None
         if not answered:
@@ -206,6 +210,15 @@ class GraphExecutor:
             self._kernel.run_graph(self._head, step)
         logits = self._first if step.tokens == 1 else self._logits[first : step.tokens]
         return logits.clone() if kept else logits
+
+    def _feed_again(self, number: int, state: SequenceState, tokens: int) -> bool:
+        """Take recurrent layers once more through the first tokens of the pass of this number, of this sequence alone,
+        whose start it kept. Returns False, having done nothing, where another pass has run since."""
+        if number != self._passes or self._step is None or state.kept_start is None:
+            return False
+        self._step.set(state.kept_start, state.prepared_again(), tokens)
+        self._kernel.run_graph(self._recurrent, self._step)
+        return True
 
     def turn_alike(self, one: int, other: int) -> bool:
         """Whether sequences that reach so many tokens are rotated by the same frequencies."""
@@ -217,6 +230,7 @@ class GraphExecutor:
         if self._by_id is not None and by_id is not None:
             self._by_id[: len(by_id)].copy_(by_id)
         self._step = self._step or GraphStep(layers)
+        self._passes += 1
         return self._step
 
     def _run_layers(self, step: GraphStep) -> bool:

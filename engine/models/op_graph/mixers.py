@@ -97,19 +97,20 @@ def build_deltanet(to: GraphBuilder, net: DeltaNet, x: Tensor, state: int) -> Te
         spec.k_heads, spec.v_heads, spec.k_dim, spec.v_dim, spec.kernel, qk_eps=QK_EPS, norm_eps=spec.norm_eps,
         taps=net.taps, decay=net.rate, dt_bias=net.dt_bias, norm=net.norm,
     )  # fmt: skip
-    projected, rates = to.linear(net.qkvz, x, "projected"), to.product(to.exact_view(net.ba.weight, None), x, "rates")
+    projected = to.linear(net.qkvz, x, f"projected {state}")
+    rates = to.product(to.exact_view(net.ba.weight, None), x, f"rates {state}")
     mixed = to.floats("mixed", spec.v_heads * spec.v_dim)
     try:
         op = mixer_ops.delta(delta, projected, rates, mixed, state)
     except ValueError as error:
         raise UnsupportedOp(str(error)) from error
-    to.add(op)
+    to.add_recurrent(op)
     return to.linear(net.out, mixed, "h")
 
 
 def build_shortconv(to: GraphBuilder, conv: ShortConv, x: Tensor, state: int) -> Tensor:
     """The gated short convolution of LFM2."""
-    projected = to.linear(conv.project, x, "projected")
+    projected = to.linear(conv.project, x, f"projected {state}")
     mixed = to.floats("mixed", conv.spec.hidden)
-    to.add(mixer_ops.conv(projected, conv.taps, conv.bias, mixed, state))
+    to.add_recurrent(mixer_ops.conv(projected, conv.taps, conv.bias, mixed, state))
     return to.linear(conv.out, mixed, "h")

@@ -57,7 +57,8 @@ struct uh_op {
 };
 
 /* What of a row is not fixed. state: for every layer UH_STATES addresses of what its sequence keeps there: a uh_kv_rows per
- * buffer of rows, or the tensors of a recurrent state. */
+ * buffer of rows; or the tensors of a recurrent state, which are written, and behind them as many that its first token in a
+ * step is read from: the same, or others with what there was before. */
 typedef struct {
     int64_t position;
     void *const *state;

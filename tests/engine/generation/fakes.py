@@ -12,10 +12,14 @@ VOCABULARY = 64
 
 
 class FakeState:
-    """Tokens seen. recurrent: rollback only reaches snapshots."""
+    """Tokens seen. recurrent: rollback only reaches snapshots, and tokens of a pass that kept its start."""
+
+    takes_back = True
 
     def __init__(self, recurrent: bool) -> None:
         self.max_snapshots = 8
+        self.keeps_start = False
+        self.kept_start: int | None = None
         self.recurrent = recurrent
         self.seen: list[int] = []
         self.snapshots: set[int] = set()
@@ -40,15 +44,23 @@ class FakeState:
     def rows_written(self) -> int:
         return 8 * len(self.seen)
 
+    def begin(self) -> None:
+        self.kept_start, self.keeps_start = self.length if self.keeps_start else None, False
+
+    def forget_start(self) -> None:
+        self.keeps_start, self.kept_start = False, None
+
     def snapshot(self) -> None:
         self.snapshots.add(self.length)
 
     def rollback(self, length: int) -> int:
         length = min(length, self.length)
-        if self.recurrent and length < self.length:
+        within = self.kept_start is not None and length >= self.kept_start
+        if self.recurrent and length < self.length and not within:
             length = max((s for s in self.snapshots if s <= length), default=0)
         del self.seen[length:]
         self.snapshots = {s for s in self.snapshots if s <= length}
+        self.kept_start = None
         return length
 
 
@@ -72,6 +84,7 @@ class FakeModel:
 
     def forward(self, ids: Sequence[int], state: FakeState, want: str = "last", horizon: int = 0) -> Tensor | None:
         self.passes.append([int(token) for token in ids])
+        state.begin()
         if self.switch is not None:
             beyond = max(horizon, state.length + len(ids)) > self.switch
             assert not state.length or state.beyond == beyond, "keys of both sides of the switch would meet"

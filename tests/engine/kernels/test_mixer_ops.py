@@ -138,7 +138,7 @@ def test_delta_steps(make_kernel: MakeKernel, k_heads: int, v_heads: int, k_dim:
         mixed, rates = noise(channels + values, seed=10 + token), noise(2 * v_heads, seed=40 + token) * 3
         out = torch.empty(values)
         op = mixer_ops.delta(spec, mixed, rates, out, 0)
-        run_ops(make_kernel(), op, states=[history.data_ptr(), memory.data_ptr()])
+        run_ops(make_kernel(), op, states=2 * [history.data_ptr(), memory.data_ptr()])
 
         q, k, v = F.silu(causal_conv(mixed[None, :channels], past, spec.taps)).split((keys, keys, values), 1)
         decay = spec.decay * F.softplus(rates[v_heads:] + spec.dt_bias)
@@ -172,7 +172,7 @@ def test_delta_does_not_depend_on_the_threads(make_kernel: MakeKernel) -> None:
         )  # fmt: skip
         history, memory, out = noise(3, 1536), noise(16, 32, 64), torch.empty(1024)
         op = mixer_ops.delta(spec, noise(2560, seed=1), noise(32), out, 0)
-        run_ops(make_kernel(threads), op, states=[history.data_ptr(), memory.data_ptr()])
+        run_ops(make_kernel(threads), op, states=2 * [history.data_ptr(), memory.data_ptr()])
         found.append(torch.cat((out, memory.flatten())))
     assert torch.equal(found[0], found[1])
     assert torch.equal(found[0], found[2])
@@ -187,7 +187,7 @@ def test_conv_steps(make_kernel: MakeKernel, channels: int, kernel: int, biased:
     for token in range(20):
         mixed, out = noise(3 * channels, seed=10 + token), torch.empty(channels)
         before, after, value = mixed.clone().chunk(3)
-        run_ops(make_kernel(), mixer_ops.conv(mixed, taps, bias, out, 0), states=[history.data_ptr()])
+        run_ops(make_kernel(), mixer_ops.conv(mixed, taps, bias, out, 0), states=2 * [history.data_ptr()])
         wanted = causal_conv((before * value)[None], past, taps, bias)[0] * after
         assert close(out, wanted)
         assert torch.equal(history, past)

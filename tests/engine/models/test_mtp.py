@@ -95,12 +95,13 @@ def test_what_is_taken_back_is_forgotten(imported: tuple[Path, Proposer]) -> Non
         state = decoder.new_state()
         decoder.forward(IDS[:24], state)
         proposed(drafter, state, 5, 2)
+        state.keeps_start = True
         decoder.forward([5, 6, 7], state)  # a draft of which the first alone was right
-        state.rollback(25)
+        assert state.rollback(25) == 25
         assert proposed(drafter, state, 9) == oracle.further([*IDS[:24], 5, 9], 1)
         decoder.forward([9], state)
-        state.rollback(12)  # another chat
-        decoder.forward(IDS[30:45], state)
+        reached = state.rollback(12)  # another chat
+        decoder.forward([*IDS[reached:12], *IDS[30:45]], state)
         assert proposed(drafter, state, 8) == oracle.further([*IDS[:12], *IDS[30:45], 8], 1)
         other = decoder.new_state()
         decoder.forward(IDS[5:25], other)

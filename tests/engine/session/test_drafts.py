@@ -12,7 +12,11 @@ from engine.generation import drafts
 from engine.generation.drafts import DraftCosts
 from engine.generation.messages import AnswerOptions, Message, Stats
 from engine.generation.sampling import Sampling
+from engine.models.layers.state import RecurrentState, SequenceState
 from engine.session.session import Session
+from tests.engine.models.families.tiny import tiny
+from tests.engine.models.parity import hf_model
+from tests.engine.models.tiny_store import tiny_store
 from tests.engine.session.test_session import Listener
 
 pytestmark = pytest.mark.long
@@ -83,6 +87,33 @@ def test_wrong_drafts_leave_nothing_behind(session: Session) -> None:
     assert second.reused_tokens >= stats.prompt_tokens
     session.context.clear()
     assert ask(session, chat).token_ids == second.token_ids
+
+
+@pytest.mark.parametrize("family", ["qwen3_next", "lfm2_moe"])
+def test_recurrent_layers_take_back_what_was_wrong_without_reading_it_again(
+    family: str, tmp_path: Path, always: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over a chat, and once more when the model was opened anew; no token of an answer is fed twice."""
+    store = tiny_store(hf_model(tiny(family)), tmp_path, top=8)
+    again: list[int] = []
+    prepared = SequenceState.prepared_again
+    monkeypatch.setattr(SequenceState, "prepared_again", lambda state: (again.append(state.length), prepared(state))[1])
+    monkeypatch.setattr(SequenceState, "_restore", lambda state, length: pytest.fail("it went back to a snapshot"))
+    answers: list[list[tuple[int, ...]]] = []
+    for setting in ("off", "auto", "auto"):
+        with Session.open(str(store), {**EXACT, "memory_gb": 3.0, "speculation": setting}) as opened:
+            chat: list[Message] = []
+            answers.append([])
+            for text in ("w5 w6 w7 w8", "w9 w5 w6 w7", "w5 w5 w6 w7"):
+                chat.append(Message("user", text))
+                stats = ask(opened, chat, sampling=Sampling(temperature=0.7, seed=4, max_tokens=60))
+                chat.append(Message("assistant", stats.text, stats.token_ids))
+                answers[-1].append(tuple(stats.token_ids))
+                assert (stats.drafted > 0) == (setting == "auto")
+                layers = opened.context.sequences()[0].state.layers
+                assert not any(layer.before for layer in layers if isinstance(layer, RecurrentState))
+        assert bool(again) == (setting == "auto")
+    assert answers[0] == answers[1] == answers[2]
 
 
 def test_the_expected_speed_learns_nothing_of_them(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,8 @@ DRAWS = [Sampling(temperature=0.0, max_tokens=40), Sampling(temperature=0.9, see
 TEXTS = [" ".join(f"w{n}" for n in random.Random(seed).choices(range(3, 97), k=40)) for seed in range(3)]
 
 
-@pytest.fixture(scope="module", params=FAMILIES)
+# Qwen3.5 gets a tokenizer of its own from transformers, whatever its files say: no words. Its layers are Qwen3-Next's.
+@pytest.fixture(scope="module", params=[family for family in FAMILIES if family != "qwen3_5_moe_text"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return mtp_store(request.param, tmp_path_factory.mktemp(request.param), top=8, hidden_size=64)[0]
 

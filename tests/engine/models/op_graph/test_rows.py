@@ -16,13 +16,18 @@ from engine.models.families import read_spec
 from engine.models.layers import state as state_module
 from engine.models.layers.state import SequenceState
 from engine.models.layers.weight_format import WeightFormat
-from engine.models.spec import DecoderSpec
+from engine.models.spec import DecoderSpec, DeltaNetSpec, ShortConvSpec
 from engine.native.op_graph import MOST_ROWS
 from tests.engine.models.op_graph.test_families import CONFIGS, NOT_NATIVE, SomeWeights
 
 IDS = [(7 * at + at * at) % 90 + 1 for at in range(64)]
 SPECS = {name: read_spec(config) for name, config in CONFIGS.items()}
 NATIVE = [name for name, spec in SPECS.items() if spec.family not in NOT_NATIVE]
+RECURRENT = [
+    name
+    for name in NATIVE
+    if any(isinstance(layer.mixer, DeltaNetSpec | ShortConvSpec) for layer in SPECS[name].layers)
+]
 
 
 class Noise(SomeWeights):
@@ -43,6 +48,17 @@ class Rolling:
         for expert, weight in zip(ids.long().T, weights.T, strict=True):
             total = total + weight[:, None] * x.gather(1, (columns - expert[:, None] - layer) % x.shape[1])
         return total
+
+
+class Breaking(Rolling):
+    """In the last layer they are gone while it `breaks`."""
+
+    breaks = False
+
+    def moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
+        if self.breaks and layer >= 2:
+            raise OSError("gone")
+        return super().moe(layer, x, ids, weights)
 
 
 @pytest.fixture(scope="module")
@@ -185,3 +201,61 @@ class Failing(Rolling):
         if self.gone:
             raise OSError("gone")
         return super().moe(layer, x, ids, weights)
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_a_pass_that_keeps_its_start_is_taken_back_to_any_token(name: str, kernel: NativeKernel) -> None:
+    decoder = decoder_of(SPECS[name], "int8", kernel, torch.bfloat16)
+    singles = fed(decoder, decoder.new_state(), [1] * 55)
+    state = decoder.new_state()
+    fed(decoder, state, [5])
+    assert not state.cuts_anywhere
+    assert state.takes_back
+    for taken in (1, 2, MOST_ROWS, 3, 0, 4, MOST_ROWS - 1):  # tokens of each pass that stay
+        start = state.length
+        state.keeps_start = True
+        logits = decoder.forward([*IDS[start : start + taken], *([91] * (MOST_ROWS - taken))], state, "all", len(IDS))
+        assert logits is not None
+        assert torch.equal(logits[:taken], singles[start : start + taken])
+        assert state.rollback(start + taken) == start + taken
+        # As if nothing had been fed but these: one token more, and back behind it.
+        again = decoder.forward([IDS[state.length]], state, "all", horizon=len(IDS))
+        assert again is not None
+        assert torch.equal(again[0], singles[state.length - 1])
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_a_pass_that_broke_off_goes_back_to_the_start_that_it_kept(name: str, kernel: NativeKernel) -> None:
+    experts = Breaking()
+    decoder = decoder_of(SPECS[name], "int8", kernel, torch.bfloat16, experts)
+    singles = fed(decoder, decoder.new_state(), [1] * 12)
+    state = decoder.new_state()
+    fed(decoder, state, [2, 3])
+    state.keeps_start, experts.breaks = True, True
+    with pytest.raises(OSError, match="gone"):
+        decoder.forward(IDS[5:9], state, "all", horizon=len(IDS))
+    experts.breaks = False
+    assert state.length == 5
+    assert torch.equal(fed(decoder, state, [7]), singles[5:12])
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_behind_another_pass_a_start_is_of_no_use_any_more(name: str, kernel: NativeKernel) -> None:
+    decoder = decoder_of(SPECS[name], "int8", kernel, torch.bfloat16)
+    singles = fed(decoder, decoder.new_state(), [1] * 12)
+    state, other = decoder.new_state(), decoder.new_state()
+    fed(decoder, state, [3, 2])
+    for meddling, whose in ((True, other), (True, state), (False, state)):
+        state.rollback(5)
+        state.keeps_start = True
+        decoder.forward(IDS[5:9], state, "all", horizon=len(IDS))
+        if meddling:
+            decoder.forward([9], whose, "all", horizon=len(IDS))
+        reached = state.rollback(7)
+        assert reached == (5 if meddling else 7)  # where the last snapshot is
+        assert torch.equal(fed(decoder, state, [12 - reached]), singles[reached:12])
+        state.rollback(5)
+    held = state.nbytes
+    state.forget_start()
+    assert state.nbytes < held
+    assert torch.equal(fed(decoder, state, [2]), singles[5:7])
