@@ -16,6 +16,7 @@ from engine.formats.gguf_metadata import Metadata
 from engine.translatable import msg
 
 Tensors = Mapping[str, GgufTensor]
+MTP_JOINT = "nextn.eh_proj.weight"  # what only a layer for multi-token prediction has
 Config = dict[str, Any]
 
 SOFTMAX, SIGMOID = 1, 2  # expert_gating_func
@@ -316,10 +317,12 @@ def common(m: Metadata, t: Tensors, model_type: str, expert_width: str = "", key
     if not heads or "token_embd.weight" not in t:
         raise unusable_file(msg("This GGUF file has no heads or no embeddings."))
     head_dim = m.integer("attention.key_length", hidden // heads)
+    layers = m.integer("block_count") - m.integer("nextn_predict_layers", 0)
     found: Config = {
         "model_type": model_type,
         "hidden_size": hidden,
-        "num_hidden_layers": m.integer("block_count") - m.integer("nextn_predict_layers", 0),
+        "num_hidden_layers": layers,
+        "num_nextn_predict_layers": int(f"blk.{layers}.{MTP_JOINT}" in t),  # of several the first one is of use
         "num_attention_heads": heads,
         "num_key_value_heads": key_heads or m.integer("attention.head_count_kv", heads),
         "head_dim": head_dim,

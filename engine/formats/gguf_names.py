@@ -28,6 +28,16 @@ _QK_NORMS = {f"attn_{x}_norm.weight": f"self_attn.{x}_norm.weight" for x in "qk"
 _AFTER = {"post_attention_norm.weight": "post_attention_layernorm.weight"}
 
 
+# Beside a layer for multi-token prediction: by what families.MtpNames calls it.
+MTP = {
+    configs.MTP_JOINT: "joint",
+    "nextn.enorm.weight": "embedding_norm",
+    "nextn.hnorm.weight": "hidden_norm",
+    "nextn.shared_head_norm.weight": "norm",
+}
+_MTP_NORMS = tuple(name for name in MTP if name != configs.MTP_JOINT)
+
+
 def _mlp(ending: str, path: str) -> dict[str, str]:
     """A gated MLP of three matrices."""
     return {f"ffn_{x}{ending}.weight": f"{path}.{x}_proj.weight" for x in ("gate", "up", "down")}
@@ -83,7 +93,7 @@ def _next(config: Callable[[Metadata, Mapping[str, GgufTensor]], dict[str, Any]]
         | _mlp("_shexp", "mlp.shared_expert")
         | {"ffn_gate_inp_shexp.weight": "mlp.shared_expert_gate.weight"},
         row=("ffn_gate_inp_shexp.weight",),
-        plus_one=("attn_norm.weight", "post_attention_norm.weight", "output_norm.weight", *_QK_NORMS),
+        plus_one=("attn_norm.weight", "post_attention_norm.weight", "output_norm.weight", *_QK_NORMS, *_MTP_NORMS),
         linear=True,
     )
 

@@ -6,7 +6,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,11 @@ import numpy as np
 from engine.errors import Kind, UnderhillError
 from engine.formats import gguf_header
 from engine.formats.errors import broken_file, unsupported_file
-from engine.formats.families import FAMILIES, PARTS, dense_model
+from engine.formats.families import FAMILIES, PARTS, dense_model, mtp_layer, mtp_names
 from engine.formats.gguf_deltanet import Made, delta_net
 from engine.formats.gguf_header import GgufHeader, GgufTensor, parse_gguf_beginning, read_gguf_header, type_sizes
 from engine.formats.gguf_metadata import Metadata
-from engine.formats.gguf_names import ARCHITECTURES, Architecture
+from engine.formats.gguf_names import ARCHITECTURES, MTP, Architecture
 from engine.formats.gguf_rows import (
     NAMES,
     ChangedRows,
@@ -120,6 +120,7 @@ class _Entries:
         self._config = config
         self._tensors = tensors
         self._names = FAMILIES[config["model_type"]]
+        self._mtp = mtp_layer(config)
 
     def make(self) -> Iterator[DecodedEntry]:
         for name, tensor in self._tensors.items():
@@ -132,12 +133,23 @@ class _Entries:
                 if name not in self._architecture.top:
                     raise _unknown(tensor)
                 yield _dense(self._architecture.top[name], *self._changed(tensor, name))
-            elif int(layer.group(1)) < self._config["num_hidden_layers"]:  # beyond: for predicting further tokens
-                yield from self._of_layer(tensor, int(layer.group(1)), layer.group(2))
+            elif (number := int(layer.group(1))) < self._config["num_hidden_layers"]:
+                yield from self._of_layer(tensor, number, layer.group(2), f"model.layers.{number}")
+            elif number == self._mtp:  # beyond: for predicting further tokens
+                yield from self._of_mtp(tensor, number, layer.group(2))
 
-    def _of_layer(self, tensor: GgufTensor, layer: int, leaf: str) -> Iterator[DecodedEntry]:
+    def _of_mtp(self, tensor: GgufTensor, layer: int, leaf: str) -> Iterator[DecodedEntry]:
+        names = mtp_names(self._config)
+        root = names.layer("model", layer)
+        if leaf in MTP:
+            name = f"{names.apart or root}.{getattr(names, MTP[leaf])}.weight"
+            yield _dense(name, *self._changed(tensor, leaf))
+        elif not leaf.startswith("nextn."):  # copies of the model's own table and head
+            with suppress(UnderhillError):  # without what is not known there it is incomplete, and left out
+                yield from self._of_layer(tensor, layer, leaf, root)
+
+    def _of_layer(self, tensor: GgufTensor, layer: int, leaf: str, root: str) -> Iterator[DecodedEntry]:
         many, one = _EXPERTS.fullmatch(leaf), _ONE_EXPERT.fullmatch(leaf)
-        root = f"model.layers.{layer}"
         if many is not None:
             yield from self._experts(tensor, f"{root}.{self._names.module}", many.group(1), many.group(2))
         elif one is not None:

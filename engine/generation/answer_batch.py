@@ -242,13 +242,15 @@ class AnswerBatch:
         except Exception as error:
             one.end(error)
             return
-        self._drafted.costs.took(1 + len(drafts), time.perf_counter() - start)
+        passed = time.perf_counter() - start
         for row, draft in zip(logits, (*drafts, None), strict=True):
             taken += 1
             self._take(one, row, context.limit - before - taken)
             if one.over or one.answer.token_ids[-1] != draft:
                 break
-        context.take_back(sequence, before + taken)
+        start = time.perf_counter()
+        context.take_back(sequence, before + taken)  # recurrent layers go through what was right once more
+        self._drafted.costs.took(1 + len(drafts), passed + time.perf_counter() - start)
         one.drafts.checked(len(drafts), taken - 1)
         self._passed([one], taken)
 

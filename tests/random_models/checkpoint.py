@@ -33,13 +33,18 @@ def write_checkpoint(shape: Shape, folder: Path, *, first_only: bool = False) ->
     index: dict[str, str] = {}
     for number, tensors in enumerate([_outer(shape), *(_layer(shape, i, experts) for i in range(shape.layers))]):
         shard = f"model-{number + 1:05}-of-{shape.layers + 1:05}.safetensors"
-        _write_shard(folder / shard, tensors)
+        write_shard(folder / shard, tensors)
         index |= dict.fromkeys((name for name, _, _ in tensors), shard)
     (folder / "model.safetensors.index.json").write_text(
         json.dumps({"metadata": {FIRST_ONLY: first_only}, "weight_map": index}),
         encoding="utf-8",
     )
     (folder / "config.json").write_text(json.dumps(shape.config(), indent=1), encoding="utf-8")
+    give_words(shape, folder)
+
+
+def give_words(shape: Shape, folder: Path) -> None:
+    """A tokenizer of the words w0, w1, ... and a chat template, beside the weights."""
     words = Tokenizer(models.WordLevel({f"w{i}": i for i in range(shape.vocabulary)}, unk_token="w0"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     words.save(str(folder / "tokenizer.json"))
@@ -50,9 +55,9 @@ def write_checkpoint(shape: Shape, folder: Path, *, first_only: bool = False) ->
 def _outer(shape: Shape) -> Tensors:
     size = (shape.vocabulary, shape.hidden)
     return [
-        ("model.embed_tokens.weight", size, lambda: _random("embedding", size, EMBEDDING)),
+        ("model.embed_tokens.weight", size, lambda: random_tensor("embedding", size, EMBEDDING)),
         ("model.norm.weight", (shape.hidden,), lambda: torch.ones(shape.hidden)),
-        ("lm_head.weight", size, lambda: _random("head", size)),
+        ("lm_head.weight", size, lambda: random_tensor("head", size)),
     ]
 
 
@@ -66,11 +71,11 @@ def _layer(shape: Shape, layer: int, experts: int) -> Tensors:
     for norm in ("input_layernorm", "post_attention_layernorm"):
         add(norm, (shape.hidden,), lambda: torch.ones(shape.hidden))
     for name, size in shape.attention().items():
-        add(f"self_attn.{name}", size, lambda name=name, size=size: _random(f"{layer} {name}", size))
+        add(f"self_attn.{name}", size, lambda name=name, size=size: random_tensor(f"{layer} {name}", size))
     for name, width in shape.qk_norms().items():
         add(f"self_attn.{name}", (width,), lambda width=width: torch.ones(width))
     router = (shape.experts, shape.hidden)
-    add(f"{shape.mlp}.gate", router, lambda: _random(f"{layer} router", router))
+    add(f"{shape.mlp}.gate", router, lambda: random_tensor(f"{layer} router", router))
     for matrix, size in shape.matrices().items():
         rolls = _rolls(shape, layer, matrix)
         tensors += ((shape.expert_tensor(layer, expert, matrix), size, rolls.__next__) for expert in range(experts))
@@ -79,19 +84,19 @@ def _layer(shape: Shape, layer: int, experts: int) -> Tensors:
 
 def _rolls(shape: Shape, layer: int, matrix: str) -> Iterator[Tensor]:
     """This matrix of one expert after the other."""
-    first = _random(f"{layer} {matrix}", shape.matrices()[matrix])
+    first = random_tensor(f"{layer} {matrix}", shape.matrices()[matrix])
     for expert in range(shape.experts):
         yield first.roll(shape.shift(matrix, expert), 0)
 
 
-def _random(what: str, size: tuple[int, ...], deviation: float | None = None) -> Tensor:
+def random_tensor(what: str, size: tuple[int, ...], deviation: float | None = None) -> Tensor:
     """Gaussian; without a deviation, the one that keeps a vector as large as it was."""
     deviation = size[-1] ** -0.5 if deviation is None else deviation
     generator = torch.Generator().manual_seed(SEED + int.from_bytes(what.encode()) % (1 << 60))
     return torch.randn(size, generator=generator).mul_(deviation).bfloat16()
 
 
-def _write_shard(path: Path, tensors: Tensors) -> None:
+def write_shard(path: Path, tensors: Tensors) -> None:
     """safetensors by hand, one tensor at a time: a layer of Mixtral would not fit beside everything else."""
     header, at = {}, 0
     for name, size, _ in tensors:

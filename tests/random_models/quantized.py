@@ -26,6 +26,7 @@ def write_store(shape: Shape, seed: Path, store: Path, top: int, say: Say) -> Pa
     checkpoint = Checkpoint.open(seed)
     spec = ExpertSpec(shape.hidden, shape.intermediate, top, GROUP)
     layers = [LayerShape(i, shape.experts, spec) for i in range(shape.layers)]
+    layers += [LayerShape(i, shape.experts, spec, mtp=True) for i in shape.mtp]
     entries = [e for name, e in checkpoint.entries.items() if ".experts." not in name]
     rolled = RolledEncoder(shape)
     with StoreWriter(store, f"{shape} {top}", layers, [TensorShape(e.name, e.dtype, e.shape) for e in entries]) as w:
@@ -33,7 +34,7 @@ def write_store(shape: Shape, seed: Path, store: Path, top: int, say: Say) -> Pa
             missing = [e for e in range(shape.experts) if w.done(record_key(layer.index, e)) is None]
             if not missing:
                 continue
-            say(f"Layer {layer.index + 1} of {shape.layers}")
+            say(f"Layer {layer.index + 1} of {len(layers)}")
             first = _first(shape, checkpoint, spec, layer.index)
             for expert in missing:
                 w.write_record(layer.index, expert, rolled.moved(first, spec, expert).record, None)

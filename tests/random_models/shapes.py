@@ -98,6 +98,11 @@ class Shape:
             return {"q_norm": self.head_dim, "k_norm": self.head_dim}
         return {"q_norm": self.heads * self.head_dim, "k_norm": self.kv_heads * self.head_dim}
 
+    @property
+    def mtp(self) -> tuple[int, ...]:
+        """Numbers of layers for multi-token prediction: see tests.random_models.predicting."""
+        return ()
+
     def weights(self) -> int:
         """All of them, less routers and norms."""
         experts = self.layers * self.experts * sum(r * c for r, c in self.matrices().values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -312,7 +313,7 @@ def describe(w: gguf.GGUFWriter, c: dict[str, Any]) -> None:
 def converted(arrays: dict[str, Array], c: dict[str, Any], architecture: str) -> dict[str, Array]:
     """The hub's tensors as llama.cpp's converter leaves them, under gguf's names for them."""
     arch = next(k for k, v in gguf.MODEL_ARCH_NAMES.items() if v == architecture)
-    names = gguf.get_tensor_name_map(arch, c["num_hidden_layers"])
+    names = gguf.get_tensor_name_map(arch, c["num_hidden_layers"] + 1)  # one may be for multi-token prediction
     found: dict[str, Array] = {}
     stacks: dict[str, dict[int, Array]] = {}
 
@@ -321,11 +322,12 @@ def converted(arrays: dict[str, Array], c: dict[str, Any], architecture: str) ->
         name = name.replace("expert_bias", "expert_bias.bias").replace("self_attn.sinks", "self_attn.sinks.weight")
         name = name.replace("attention_sink_bias", "attention_sink_bias.weight")
         name = name.removeprefix("model.") if "feed_forward.experts" in name else name
-        mapped = names.get_name(name, try_suffixes=(".weight", ".bias"))
+        mapped = names.get_name(name, try_suffixes=(".weight", ".bias")) or _predicting(name)
         assert mapped is not None, name
         found[mapped] = array
 
     for name, value in arrays.items():
+        name = _numbered(name, c["num_hidden_layers"])
         name, array = _linear(name, value, c) if "linear_num_key_heads" in c else (name, value)
         if name.endswith("in_proj_qkvz.weight"):
             kinds = _apart(array, c)
@@ -375,6 +377,25 @@ def converted(arrays: dict[str, Array], c: dict[str, Any], architecture: str) ->
     for key, stack in stacks.items():
         put(key, np.stack([stack[e] for e in range(len(stack))]))
     return found
+
+
+def _predicting(name: str) -> str | None:
+    """What joins multi-token prediction, as all of llama.cpp's newer architectures call it; the package knows one."""
+    match = re.fullmatch(
+        r"model\.layers\.(\d+)\.(eh_proj|enorm|hnorm|embed_tokens|shared_head\.(?:norm|head))\.weight", name
+    )
+    return f"blk.{match[1]}.nextn.{match[2].replace('.', '_')}.weight" if match else None
+
+
+def _numbered(name: str, layers: int) -> str:
+    """What the converter calls a tensor of Qwen's multi-token prediction: of a layer behind all others."""
+    joining = {
+        "fc": "eh_proj", "pre_fc_norm_embedding": "enorm", "pre_fc_norm_hidden": "hnorm", "norm": "shared_head.norm",
+    }  # fmt: skip
+    own, prefix = name.removeprefix("mtp.").removesuffix(".weight"), f"model.layers.{layers}."
+    if own in joining and name.startswith("mtp."):
+        return f"{prefix}{joining[own]}.weight"
+    return name.replace("mtp.layers.0.", prefix)
 
 
 def _linear(name: str, array: Array, c: dict[str, Any]) -> tuple[str, Array]:

@@ -20,11 +20,14 @@ from engine.convert.pieces import read_piece
 from engine.errors import Kind, UnderhillError
 from engine.formats.opening import open_source
 from engine.library import library
+from engine.models.families import read_spec
 from engine.store.reader import Store, load_manifest
+from tests.engine.formats import gguf_model
 from tests.engine.formats.gguf_blocks import decoded, random_blocks
 from tests.engine.formats.gguf_model import Array, write
 from tests.engine.formats.test_gguf_families import saved
 from tests.engine.formats.test_gguf_tokenizer import builtin
+from tests.engine.models.mtp_checkpoint import write_checkpoint
 
 
 def with_tokenizer(writer: gguf.GGUFWriter) -> None:
@@ -199,8 +202,6 @@ def test_what_cannot_be_imported_is_said(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from tests.engine.formats import gguf_model
-
     _, config = saved("qwen3moe", tmp_path)
     original = gguf_model.converted
 
@@ -249,6 +250,46 @@ def test_layers_for_further_tokens_are_left_out(tmp_path: Path) -> None:
     assert sorted(find_experts(source).layers) == [1]
 
 
+PREDICTING = {
+    "glm4moe": "glm4_moe", "deepseek2": "deepseek_v3", "qwen3next": "qwen3_next", "qwen35moe": "qwen3_5_moe_text",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("architecture", PREDICTING)
+def test_a_layer_for_multi_token_prediction_is_that_of_the_hub(architecture: str, tmp_path: Path) -> None:
+    write_checkpoint(PREDICTING[architecture], tmp_path / "hub")
+    hub = open_source(tmp_path / "hub")
+    write(tmp_path / "hub", {**hub.config, "num_nextn_predict_layers": 1}, tmp_path / "m.gguf", architecture)
+    source = open_source(tmp_path / "m.gguf")
+    assert read_spec(source.config).mtp == read_spec(hub.config).mtp is not None
+    found, wanted = find_experts(source), find_experts(hub)
+    assert set(found.dense) == set(wanted.dense)
+    for name in found.dense:
+        torch.testing.assert_close(source.tensor(name), hub.tensor(name), rtol=1e-6, atol=1e-6)
+    assert list(found.mtp) == list(wanted.mtp) == [3]
+    for own, known in zip(found.mtp[3], wanted.mtp[3], strict=True):
+        for part, piece in own.matrices.items():
+            assert torch.equal(read_piece(source, piece), read_piece(hub, known.matrices[part]))
+
+
+def test_what_is_not_known_of_predicting_tokens_leaves_it_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unknown tensor in its place, and nothing of it is used; the model is whole without."""
+    write_checkpoint("glm4_moe", tmp_path / "hub")
+    config = {**open_source(tmp_path / "hub").config, "num_nextn_predict_layers": 1}
+    original = gguf_model.converted
+
+    def changed(*args: Any) -> dict[str, Array]:
+        tensors = original(*args)
+        return {name.replace("blk.3.attn_q.weight", "blk.3.attn_secret.weight"): own for name, own in tensors.items()}
+
+    monkeypatch.setattr(gguf_model, "converted", changed)
+    write(tmp_path / "hub", config, tmp_path / "m.gguf", "glm4moe")
+    plan = find_experts(open_source(tmp_path / "m.gguf"))
+    assert not plan.mtp
+    assert sorted(plan.layers) == [1, 2]
+    assert not [name for name in plan.dense if ".layers.3." in name]
+
+
 def one_by_one(tensors: dict[str, Array]) -> None:
     """As files were written until 2024."""
     for name in [n for n in tensors if "_exps" in n]:
@@ -267,8 +308,6 @@ def together(tensors: dict[str, Array]) -> None:
 def test_experts_stored_otherwise(
     change: Callable[[dict[str, Array]], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.engine.formats import gguf_model
-
     _, config = saved("llama", tmp_path)
     write(tmp_path, config, tmp_path / "usual.gguf", "llama")
     original = gguf_model.converted
