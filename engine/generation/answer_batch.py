@@ -250,8 +250,7 @@ class AnswerBatch:
                 break
         start = time.perf_counter()
         context.take_back(sequence, before + taken)  # recurrent layers go through what was right once more
-        self._drafted.costs.took(1 + len(drafts), passed + time.perf_counter() - start)
-        one.drafts.checked(len(drafts), taken - 1)
+        one.drafts.checked(len(drafts), taken - 1, passed + time.perf_counter() - start)
         self._passed([one], taken)
 
     def _read(self, reading: Sequence[tuple[BatchedAnswer, PromptPart]], steps: Sequence[BatchedAnswer]) -> None:

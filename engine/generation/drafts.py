@@ -20,9 +20,12 @@ SIZES = (3, 7, 15)  # tokens of a draft: with the one before them 4, 8 and 16, a
 PROPOSED = 3  # tokens that a model proposes at most: each is made of the one before it
 GAINS = 1.05  # by which a draft has to be faster than no draft, to be tried
 LEARN = 0.2  # weight of the last pass in how long one takes
+LEARN_SOON = 0.5  # of one that is tried behind a rest: what slowed passes down before may be over
 KEPT = 0.9  # of what was seen of drafts, with each that is checked
-REST, MOST_REST = 16, 512  # drafts that are left out once they do not pay, and twice as many each time until one does
-CHEAPER = 0.9  # as which part of its time a longer pass is taken behind a rest: what slowed it down may be over
+# Drafts that are left out once they do not pay, and twice as many each time until they do: what a trial costs, a few
+# tokens' time with what a model reads before it proposes anything, is to be 2 % at most. As many as at most at once
+# where passes take so long that drafts would not pay if all of them were right.
+REST, MOST_REST = 32, 512
 # Of a pass over n tokens, where none was seen yet: 1 + HOPED (n - 1) times one over a single token. Too little, so that
 # it is tried once.
 HOPED = 0.1
@@ -30,14 +33,20 @@ HOPED = 0.1
 
 @dataclass
 class DraftCosts:
-    """How long passes take on this machine, for this model. seconds: by tokens of a pass."""
+    """How long passes take on this machine, for this model. seconds: by tokens of a pass. several: from how many on a
+    pass is one that checks a draft."""
 
     seconds: dict[int, float] = field(default_factory=dict)
+    several: int = 2
 
-    def took(self, tokens: int, seconds: float) -> None:
-        """A pass over so many tokens took so long."""
-        known = self.seconds.get(tokens, seconds)
-        self.seconds[tokens] = known + LEARN * (seconds - known)
+    def took(self, tokens: int, seconds: float, trial: bool = False) -> None:
+        """A pass over so many tokens took so long. trial: behind a rest, and says as much of all over several."""
+        known = self.seconds.setdefault(tokens, seconds)
+        if not trial:
+            self.seconds[tokens] += LEARN * (seconds - known)
+            return
+        for several in (size for size in self.seconds if size >= self.several):
+            self.seconds[several] *= 1 + LEARN_SOON * (seconds / known - 1)
 
     def of(self, tokens: int) -> float:
         """What it is expected to take; 0 until a single token was seen."""
@@ -48,15 +57,12 @@ class DraftCosts:
         """Of one token, no longer than of several: where each pass checks a draft, it was seen long ago. 0: never."""
         return min(self.seconds.values()) if 1 in self.seconds else 0.0
 
-    def hope(self, least: int = 2) -> None:
-        """What was slow may be faster by now, of so many tokens at least."""
-        for tokens in self.seconds:
-            if tokens >= least:
-                self.seconds[tokens] *= CHEAPER
 
-
+@dataclass
 class ProposalCosts(DraftCosts):
     """How long it takes to propose tokens. seconds: by their number."""
+
+    several: int = 1
 
     def of(self, tokens: int) -> float:
         """What it is expected to take; 0 until it was seen of any number."""
@@ -83,6 +89,7 @@ class DraftRecord:
     tried: float = 0.0
     rest: int = 0  # drafts to be left out
     next_rest: int = REST
+    trials: int = 0  # drafts to be made behind a rest, whatever they are expected to bring
 
     @property
     def share(self) -> float:
@@ -95,20 +102,33 @@ class DraftRecord:
         self.tried = KEPT * self.tried + accepted + (accepted < drafted)
         if accepted == drafted:
             self.next_rest = REST
+        if self.trials and not accepted:
+            self._leave()
+        self.trials = max(0, self.trials - 1)
 
-    def rests(self, hope: Callable[[], None]) -> bool:
-        """Whether the next draft is left out. hope: called where it is the last, before it is tried again."""
+    def rests(self, trials: int = 1) -> bool:
+        """Whether the next draft is left out. trials: drafts to be made behind the last that is."""
         if not self.rest:
             return False
         self.rest -= 1
-        if not self.rest:  # another try
+        if not self.rest:
             self.right = self.tried = 0.0
-            hope()
+            self.trials = trials
         return True
 
-    def give_up(self) -> None:
-        """It does not pay: rest, longer than the last time."""
+    def pays(self, gain: float, hopeless: bool) -> bool:
+        """Whether to make a draft with which tokens are expected to come so many times as fast; else it rests, longer
+        than the last time. hopeless: it would not pay if all of it were right."""
+        if self.trials or gain >= GAINS:
+            return True
+        self._leave()
+        if hopeless:
+            self.rest = MOST_REST
+        return False
+
+    def _leave(self) -> None:
         self.rest, self.next_rest = self.next_rest, min(MOST_REST, 2 * self.next_rest)
+        self.trials = 0
 
 
 @dataclass
@@ -133,14 +153,26 @@ class DraftHistory:
     )
 
     def new_answer(self) -> None:
-        """It may be of another kind than those before: what rests is tried again soon."""
-        for record in (*self.records.values(), self.proposed[0]):
-            record.rest = min(record.rest, REST)
+        """It may be of another kind than those before: what rests is tried again soon, but for what is hopeless."""
+        if not self.hopeless:
+            for record in self.records.values():
+                record.rest = min(record.rest, REST)
+        if not self.proposals_hopeless:
+            self.proposed[0].rest = min(self.proposed[0].rest, REST)
 
-    def hope(self) -> None:
-        """What was slow may be faster by now."""
-        self.costs.hope()
-        self.proposing.hope(1)
+    @property
+    def hopeless(self) -> bool:
+        """Whether drafts from text would not pay if all of them were right."""
+        return all((1 + size) * self.costs.single < GAINS * self.costs.of(1 + size) for size in SIZES)
+
+    @property
+    def proposals_hopeless(self) -> bool:
+        """The same of what the model proposes."""
+        return all((1 + size) * self.costs.single < GAINS * self.drafted(size) for size in range(1, PROPOSED + 1))
+
+    def drafted(self, size: int) -> float:
+        """Seconds that it takes to propose so many tokens and to check them."""
+        return self.costs.of(1 + size) + self.proposing.of(size)
 
 
 class PromptLookup:
@@ -175,17 +207,21 @@ class PromptLookup:
             return []
         evidence, at = place
         record = self._records[evidence]
-        if record.rests(self._history.hope):
+        if record.rests():
             return []
-        size = max(sizes, key=lambda size: self._gain(size, record.share))
+        size = sizes[0] if record.trials else max(sizes, key=lambda size: self._gain(size, record.share))
         gain = self._gain(size, record.share)
-        if gain < GAINS:
-            record.give_up()
+        if not record.pays(gain, self._history.hopeless):
             return []
         if gain < than:
             return []
         self._made_of = place
         return self._text(at, size)
+
+    @property
+    def tries(self) -> bool:
+        """Whether the last draft was made behind a rest."""
+        return self._made_of is not None and bool(self._records[self._made_of[0]].trials)
 
     def checked(self, drafted: int, accepted: int) -> None:
         """Of the last draft, of so many tokens, so many were right; they, and the one behind them, were added."""
@@ -250,13 +286,15 @@ class AnswerDrafts:
             return found
         found, seconds = propose(size)
         if seconds:
-            self._history.proposing.took(size, seconds)
+            self._history.proposing.took(size, seconds, bool(self._history.proposed[0].trials))
         return found
 
-    def checked(self, drafted: int, accepted: int) -> None:
-        """See PromptLookup.checked."""
+    def checked(self, drafted: int, accepted: int, seconds: float) -> None:
+        """See PromptLookup.checked. seconds: that checking took."""
         self.drafted += drafted
         self.accepted += accepted
+        tries = bool(self._history.proposed[0].trials) if self._proposed else self._lookup.tries
+        self._history.costs.took(1 + drafted, seconds, tries)
         if not self._proposed:
             self._lookup.checked(drafted, accepted)
             return
@@ -266,16 +304,13 @@ class AnswerDrafts:
     def _best(self, room: int) -> tuple[float, int]:
         """How many times as fast tokens come with what the model proposes, and of how many; zeros: it does not pay."""
         known, first = self._history, self._history.proposed[0]
-        if room < 1 or not known.costs.single or first.rests(known.hope):
+        # Of two the second alone says how long it takes to propose: the first one reads what was answered meanwhile.
+        if room < 1 or not known.costs.single or first.rests(2 if known.proposals_hopeless else 1):
             return 0.0, 0
         tokens = likely = 1.0  # of a pass: the one that comes in any case, and those that are right
         best = 0.0, 0
         for size, record in enumerate(known.proposed[:room], 1):
             likely *= record.share
             tokens += likely
-            taken = known.costs.of(size + 1) + known.proposing.of(size)
-            best = max(best, (tokens * known.costs.single / taken, size))
-        if best[0] < GAINS:
-            first.give_up()
-            return 0.0, 0
-        return best
+            best = max(best, (tokens * known.costs.single / known.drafted(size), size))
+        return best if first.pays(best[0], known.proposals_hopeless) else (0.0, 0)

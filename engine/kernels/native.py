@@ -200,6 +200,7 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
     # computes.
     library.uh_open.argtypes, library.uh_open.restype = (ctypes.c_int,) * 3, pointer
     library.uh_close.argtypes, library.uh_close.restype = (pointer,), None
+    library.uh_worked.argtypes, library.uh_worked.restype = (pointer,), ctypes.c_int64
     library.uh_moe_forward.argtypes = (
         pointer, ctypes.POINTER(_Layout), ctypes.c_char_p, i32, pointer, i32, i32, pointer, i32, pointer,
     )  # fmt: skip
@@ -485,6 +486,12 @@ class NativeKernel:
             raise ValueError("only contiguous bytes in ordinary memory can be read")
         with self._lock:
             return self._library.uh_read(self._context, data.data_ptr(), data.numel())
+
+    @property
+    def worked(self) -> float:
+        """Seconds that its threads, but for the callers', have computed so far."""
+        with self._lock:
+            return 1e-9 * self._library.uh_worked(self._context)
 
     def close(self) -> None:
         """Release threads and scratch memory. Safe to call twice."""

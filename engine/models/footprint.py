@@ -262,8 +262,9 @@ def _mlp(spec: MlpSpec, hidden: int) -> Iterator[Matrix]:
 
 FLOAT = 4  # bytes
 # Of multi-token prediction (mtp.py): positions whose hidden states are kept, and of a prompt those that it reads. To
-# read all of a long one would take as long as a layer of the model does, and what is near says most of what comes next.
-MTP_KEPT = 128
+# read all of a long one would take as long as a layer of the model does; these are two passes, a token's time or two.
+# What is near says most of what comes next, and from there on it attends to all that is answered.
+MTP_KEPT = 32
 MTP_MOST = 1024  # positions that it attends to; then it begins again with the last ones that are kept
 SAMPLING = 48  # bytes per word of the vocabulary: logits, their order and what is summed up of them
 PIECE = 32 << 20  # bytes of a tensor that is converted on its way, piece by piece

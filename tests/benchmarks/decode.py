@@ -1,13 +1,14 @@
 """How many tokens a second beside llama.cpp, on the same weights at about the same bits, all in memory?
 
     python -m tests.benchmarks.decode --shape olmoe|qwen3|mixtral --tier 8|4|2
-                                      [--prompt 512|--behind 8192|--rows 1,2,4,8,16] [--json]
+                                      [--prompt 512|--behind 8192|--rows 1,2,4,8,16|--alone] [--json]
 
 Both are fed the same tokens one at a time and take turns; the roof is measured in between. --prompt: they read prompts
 of so many tokens instead, each the start of a new sequence. --behind: single tokens behind a prompt of so many, whose
 keys and values count in the bytes that must be read. --rows: so many tokens in one pass, going on in one sequence; the
 floor counts the other weights once, and once each expert that one of the tokens chose. Figures are medians over turns
-but the first. The first run builds the peer and the models. `floor` is the seconds that reading a token's bytes takes
+but the first. The first run builds the peer and the models. `idle`: share of a token's time in which our threads but
+the model's own had nothing to compute. `floor` is the seconds that reading a token's bytes takes
 at the roof, or, of a prompt, reading every weight once: far from what a long one is bound by.
 """
 
@@ -21,9 +22,9 @@ from typing import Any
 
 from tests.benchmarks.bench import PREFERRED
 from tests.benchmarks.common import Quiet, arguments, busy, conditions, emit, milliseconds, several
-from tests.benchmarks.ours import OursAlone
+from tests.benchmarks.ours import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
-from tests.benchmarks.prepare import KINDS, Rival, prepare_pair
+from tests.benchmarks.prepare import KINDS, Rival, prepare_model, prepare_pair
 from tests.benchmarks.roofs import Roof
 from tests.random_models.shapes import SHAPES
 from tests.random_models.tokens import stream
@@ -82,6 +83,37 @@ def _middle(turns: Sequence[tuple[float, float, float]]) -> dict[str, float]:
     return {"ours": a, "peer": b, "ratio": ratio, "floor": floor, "of_floor": of_floor}
 
 
+def idle(turn: Turn, threads: int) -> float:
+    """Share of a turn's time in which the other threads had nothing to compute."""
+    return 1 - turn.worked / (sum(turn.seconds) * max(1, threads - 1))
+
+
+def alone(args: argparse.Namespace) -> dict[str, Any]:
+    """Ours without the peer, one token at a time."""
+    shape = SHAPES[args.shape]
+    model, quiet = prepare_model(shape, args.tier, args.folder, top=8), Quiet(args.patience)
+    tokens = stream(args.stream, shape.vocabulary, PROMPT + (args.repeats + 1) * args.segment)
+    chosen = {"dial": "exact", "tier": str(args.tier), "dense": args.dense or PREFERRED[args.tier]}
+    ours = OursAlone(model.store, shape, {**chosen, "threads": args.threads, "context_length": CONTEXT})
+    roof, turns, roofs = Roof(args.threads), [], []
+    try:
+        ours.fill(tokens[:PROMPT])
+        for at in range(PROMPT, len(tokens), args.segment):
+            quiet.wait()
+            roofs.append(roof.measure())
+            turns.append(ours.turn(tokens[at : at + args.segment]))
+    finally:
+        ours.close()
+        roof.close()
+    need = ours.about["dense_bytes"] + shape.layers * shape.top_k * ours.about["expert_bytes"]
+    per_token, rate = median(turn.per_token for turn in turns[1:]), median(roofs)
+    return {
+        "ours": round(1 / per_token, 2), "roof": round(rate / 1e9, 2), "of_roof": round(need / per_token / rate, 3),
+        "idle": round(median(idle(turn, args.threads) for turn in turns[1:]), 4),
+        "conditions": conditions(args, isa=roof.isa, dense=ours.about["dense"], others=quiet.others),
+    }  # fmt: skip
+
+
 def measure(args: argparse.Namespace) -> dict[str, Any]:
     """All figures."""
     shape, length, prompts = SHAPES[args.shape], args.prompt or args.segment, args.prompt > 0
@@ -104,7 +136,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     if not ours.about["all_in_memory"]:
         raise SystemExit(f"Not every expert fits in memory: {' '.join(ours.about['plan'])}")
     roof = Roof(args.threads)
-    mine, theirs, roofs = [], [], []
+    mine, theirs, roofs, waited = [], [], [], []
     try:
         routes = ours.routing(first)
         ours.fill(first)
@@ -122,7 +154,12 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
                 if not args.busy:
                     quiet.wait()
                 roofs.append(roof.measure())
-                mine.append((ours.prompt(segment) if prompts else sum(ours.turn(segment).seconds)) / length)
+                if prompts:
+                    mine.append(ours.prompt(segment) / length)
+                else:
+                    turn = ours.turn(segment)
+                    mine.append(turn.per_token)
+                    waited.append(idle(turn, args.threads))
                 roofs.append(roof.measure())
                 theirs.append((peer.prefill(segment) if prompts else peer.decode(segment)) / length)
     finally:
@@ -151,6 +188,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         found["prompt_seconds"] = prompts_read
     return found | {
         "gb_s": round(need / a / 1e9, 2),
+        "idle": round(median(waited[1:]), 4),
         "of_roof": round(need / a / r, 3),
         "token_bytes": need,
         "peer_gb_s": round(peer.token_bytes / b / 1e9, 2),
@@ -170,9 +208,10 @@ def main() -> None:
     parser.add_argument("--dense", help="how ours holds its other weights; by default as the tier, at least 4 bits")
     parser.add_argument("--repeats", type=int, default=9, help="turns of each")
     parser.add_argument("--segment", type=int, default=32, help="tokens in one turn")
+    parser.add_argument("--alone", action="store_true", help="ours without the peer, one token at a time")
     parser.add_argument("--busy", type=int, default=0, help="other processes that want a core all the time")
     args = parser.parse_args()
-    emit(measure(args), args.json)
+    emit((alone if args.alone else measure)(args), args.json)
 
 
 if __name__ == "__main__":

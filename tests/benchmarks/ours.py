@@ -47,7 +47,8 @@ class Turn:
 
     system_bytes: fetched from disks as the system counts them; bytes_read as the engine does, wasted_bytes of them for
     experts that were read ahead in vain; reads: how many. used_bytes: that had to be read from memory. coarse: uses
-    of experts below full precision, skipped ones too. busy: seconds with any read under way. digests: of the logits
+    of experts below full precision, skipped ones too. busy: seconds with any read under way. worked: seconds that all
+    threads but the model's own computed. digests: of the logits
     after each token, to the last bit, where they were asked for.
     """
 
@@ -62,6 +63,7 @@ class Turn:
     coarse: int
     reads: int
     busy: float
+    worked: float
     digests: tuple[str, ...] = ()
 
     @property
@@ -112,7 +114,7 @@ class OursAlone(Child):
         d = {name: after[name] - before[name] for name in after}
         return Turn(
             tuple(seconds), d["hits"], d["misses"], d["bytes_read"], d["wasted"], d["used_bytes"], system, d["uses"],
-            d["coarse"], d["reads"], 1e-9 * d["busy"], tuple(digests),
+            d["coarse"], d["reads"], 1e-9 * d["busy"], 1e-9 * d["worked"], tuple(digests),
         )  # fmt: skip
 
     def prompt_read(self, tokens: Sequence[int]) -> tuple[float, int]:
@@ -281,7 +283,8 @@ class Model:
     def counters(self) -> dict[str, int]:
         """Since the model was opened. used_bytes: that the tokens decoded had to read from memory.
 
-        wasted: of bytes_read, those read ahead for nothing. busy: nanoseconds with any read under way.
+        wasted: of bytes_read, those read ahead for nothing. busy: nanoseconds with any read under way. worked:
+        nanoseconds of all threads but the model's own.
         """
         now, ahead = self._session.counters(), self._session.runtime.prefetch
         experts = sum(self._expert_bytes[tier] * n for tier, n in now.precision.items() if tier != "skipped")
@@ -295,6 +298,7 @@ class Model:
             "wasted": 0 if ahead is None else ahead.stats.wasted,
             "used_bytes": experts + self._tokens * self._dense_bytes,
             "uses": sum(now.precision.values()),
+            "worked": int(1e9 * self._session.runtime.kernel.worked),
             "coarse": sum(n for tier, n in now.precision.items() if tier != str(self.about["tier"])),
         }
 

@@ -72,7 +72,10 @@ _BESIDE = (
     Column("ours, tokens/s", "ours"), Column("llama.cpp, tokens/s", "peer"), Column("ratio", "ratio"),
     Column("roof, GB/s", "roof"),
 )  # fmt: skip
-_DECODED = (*_BESIDE, Column("ours of the roof", "of_roof"), Column("llama.cpp of the roof", "peer_of_roof"))
+_DECODED = (
+    *_BESIDE, Column("ours of the roof", "of_roof"), Column("llama.cpp of the roof", "peer_of_roof"),
+    Column("our second core is idle, %", "idle", 100, optional=True),
+)  # fmt: skip
 _UNDER_LIMIT = (
     Column("hits, %", "hit_rate", 100), Column("ours, tokens/s", "ours"),
     Column("llama.cpp, 128 KiB, tokens/s", "peer"), Column("ratio", "ratio"),
@@ -248,6 +251,17 @@ QUESTIONS = (
             Column("wanted", "bar"), Column("right, %", "accepted", 100),
         ),
         "copy|edit|other", (), "the answer",
+    ),
+    Question(
+        "What does multi-token prediction bring?",
+        "Qwen3.5-35B-A3B's widths cut to 16 layers, three of four recurrent, all in memory. The answer is given, and "
+        "by lot so many of the model's guesses are replaced with it; in the last row drafts come from the prompt.",
+        (Run("mtp", "mtp --json", "", ("qwen35/store-4",)),),
+        (
+            Column("without, tokens/s", "without"), Column("with, tokens/s", "with_drafts"), Column("ratio", "ratio"),
+            Column("wanted", "bar"),
+        ),
+        "rows", (), "guesses",
     ),
     Question(
         "How fast are several answers at once?",

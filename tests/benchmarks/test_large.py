@@ -117,7 +117,7 @@ def test_reading_ahead_is_switched_between_turns_of_one_process(store: Path) -> 
 def turn(seconds: float) -> Turn:
     return Turn(
         (seconds, seconds), 1, 1, bytes_read=1200, wasted_bytes=200, used_bytes=3000, system_bytes=0, uses=2, coarse=0,
-        reads=1, busy=1,
+        reads=1, busy=1, worked=1,
     )  # fmt: skip
 
 

@@ -19,6 +19,8 @@ void uh_close(uh_context *context) {
     free(context);
 }
 
+int64_t uh_worked(const uh_context *context) { return uh_pool_worked(context->pool); }
+
 int uh_ensure_scratch(uh_context *context, int64_t bytes) {
     for (int32_t i = 0; i < context->lanes; i++)
         if (!uh_ensure(&context->lane[i].scratch, (size_t)bytes)) return 0;

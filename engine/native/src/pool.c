@@ -30,7 +30,8 @@ enum {
 
 typedef struct {
     _Atomic uint64_t run;
-    char apart[120]; /* from the next one's cache line, and the one fetched with it */
+    _Atomic int64_t worked_ns;
+    char apart[112]; /* from the next one's cache line, and the one fetched with it */
     uh_pool *pool;
     int number;
     uh_thread thread;
@@ -64,19 +65,28 @@ static int32_t claim(member *m, int last) {
     }
 }
 
-/* Runs what there is to run, its own first; returns how many units that were. */
+/* Runs what there is to run, its own first; returns how many units that were. The caller's time is not counted. */
 static int32_t run_units(uh_pool *pool, int number) {
     int32_t unit, count = 0;
+    int64_t start = 0;
     for (int i = 0; i < pool->threads; i++) {
         member *m = &pool->members[(number + i) % pool->threads];
         while ((unit = claim(m, i > 0)) >= 0) {
+            if (number && !count) start = uh_nanoseconds();
             uh_work work = atomic_load(&pool->work);
             work(atomic_load(&pool->argument), unit, number);
             if (!count++) atomic_fetch_add(&pool->present, 1);
             atomic_fetch_add(&pool->finished, 1);
         }
     }
+    if (start) atomic_fetch_add_explicit(&pool->members[number].worked_ns, uh_nanoseconds() - start, memory_order_relaxed);
     return count;
+}
+
+int64_t uh_pool_worked(const uh_pool *pool) {
+    int64_t worked_ns = 0;
+    for (int i = 1; i < pool->threads; i++) worked_ns += atomic_load_explicit(&pool->members[i].worked_ns, memory_order_relaxed);
+    return worked_ns;
 }
 
 static int nothing_new(uh_pool *pool, uint32_t seen) {

@@ -15,5 +15,7 @@ void uh_pool_close(uh_pool *pool);
  * run of neighbouring units in rising order, then what others have left, from their ends. lasting: it takes so long, as
  * that of many tokens does, that a thread is of use however late it comes, and nobody ever works alone. */
 void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units, int lasting);
+/* Nanoseconds that all threads but the caller have spent on pieces of work since the pool was opened. From any thread. */
+int64_t uh_pool_worked(const uh_pool *pool);
 
 #endif

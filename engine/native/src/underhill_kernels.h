@@ -98,6 +98,8 @@ UH_API int uh_isas(void);
  * meet float32. */
 UH_API uh_context *uh_open(int threads, int isa, int exact);
 UH_API void uh_close(uh_context *context);
+/* See uh_pool_worked. */
+UH_API int64_t uh_worked(const uh_context *context);
 
 /* y = W x + bias. x [T, cols], y [T, rows]. 0: done; -1: out of memory. */
 UH_API int uh_linear(uh_context *context, const uh_matrix_view *view, const float *x, int32_t tokens, float *y);

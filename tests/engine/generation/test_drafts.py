@@ -173,14 +173,15 @@ def sped_up(proposer: Proposer, tokens: int = 2000, passes: dict[int, float] = P
     while at < tokens:
         found = drafts.draft(16, proposer)
         seconds = passes[1 + len(found)]
-        known.costs.took(1 + len(found), seconds)
+        if not found:
+            known.costs.took(1, seconds)
         taken += seconds + len(found) * proposer.seconds
         right = min(len(found), proposer.right)
         for _ in range(right + 1):
             drafts.add(at)
             at += 1
         if found:
-            drafts.checked(len(found), right)
+            drafts.checked(len(found), right, seconds)
     return at * passes[1] / taken
 
 
@@ -215,14 +216,14 @@ def test_the_better_of_text_and_model_is_checked() -> None:
     model = Proposer(3)
     text = AnswerDrafts(repeats, known, 16)
     assert len(text.draft(15, model)) == 15
-    text.checked(15, 15)
+    text.checked(15, 15, 2.0)
     assert not model.asked
     known.records[DraftEvidence.MANY].checked(15, 0)
     for _ in range(20):
         known.records[DraftEvidence.MANY].checked(15, 0)
     text = AnswerDrafts(repeats, known, 16)
     assert text.draft(15, model) == [7] * 3
-    text.checked(3, 2)
+    text.checked(3, 2, 1.2)
     assert (text.drafted, text.accepted) == (3, 2)
     assert AnswerDrafts(repeats, known, 16).draft(0, model) == []
     assert AnswerDrafts([1], known, 16).draft(15, None) == []
