@@ -142,6 +142,20 @@ def test_slow_passes_are_not_worth_it_and_are_tried_again_one_day() -> None:
     assert rested > 50
 
 
+def test_what_would_not_pay_if_it_were_right_rests_long_over_answers() -> None:
+    known = history(four=5.0, eight=9.0, sixteen=17.0)
+    assert PromptLookup([7] * 9, known, 16).draft(15) == []
+    assert known.records[DraftEvidence.MANY].rest == MOST_REST
+    AnswerDrafts([7] * 9, known, 16)
+    assert known.records[DraftEvidence.MANY].rest == MOST_REST
+
+
+def test_one_trial_says_what_all_longer_passes_take_by_now() -> None:
+    known = history(four=5.0, eight=9.0, sixteen=17.0)
+    known.costs.took(4, 1.0, trial=True)
+    assert [round(known.costs.of(tokens), 9) for tokens in (1, 4, 8, 16)] == [1.0, 3.0, 5.4, 10.2]
+
+
 def test_unknown_passes_are_tried_once_a_single_one_was_seen() -> None:
     nothing = DraftHistory()
     assert PromptLookup([7] * 9, nothing, 16).draft(15) == []
@@ -166,9 +180,11 @@ class Proposer:
         return [7] * count, count * self.seconds
 
 
-def sped_up(proposer: Proposer, tokens: int = 2000, passes: dict[int, float] = PASSES) -> float:
+def sped_up(
+    proposer: Proposer, tokens: int = 2000, passes: dict[int, float] = PASSES, known: DraftHistory | None = None
+) -> float:
     """How many times as fast an answer comes whose text says nothing of it."""
-    known, taken, at = DraftHistory(), 0.0, 0
+    known, taken, at = known or DraftHistory(), 0.0, 0
     drafts = AnswerDrafts([], known, 16)
     while at < tokens:
         found = drafts.draft(16, proposer)
@@ -197,6 +213,16 @@ def test_what_is_proposed_badly_rests() -> None:
     wrong = Proposer(0)
     assert sped_up(wrong) > 0.99
     assert 1 < len(wrong.asked) < 50  # so often in 2000 tokens it was wrong in vain
+
+
+def test_what_was_slow_for_a_while_is_found_to_be_fast_again() -> None:
+    slow = {tokens: seconds if tokens == 1 else 3 * seconds for tokens, seconds in PASSES.items()}
+    proposer, known = Proposer(3), DraftHistory()
+    assert sped_up(proposer, 1000, slow, known) > 0.98
+    rested = len(proposer.asked)
+    assert rested < 20
+    sped_up(proposer, 3000, PASSES, known)
+    assert len(proposer.asked) - rested > 400
 
 
 def test_the_time_of_proposing_counts() -> None:
