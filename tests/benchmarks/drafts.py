@@ -22,7 +22,7 @@ from torch import Tensor
 from engine import settings
 from engine.calibration.calibrator import open_calibrated
 from engine.generation.answer import Answer
-from engine.generation.answer_batch import AnswerBatch
+from engine.generation.answer_batch import AnswerBatch, Proposing
 from engine.generation.chat import Prompt
 from engine.session.session import Session
 from tests.benchmarks.bench import PREFERRED
@@ -91,6 +91,29 @@ def rate(session: Session, batch: AnswerBatch, script: tuple[list[int], list[int
     return (len(script[1]) - 1) / writer.seconds, accepted
 
 
+def compared(
+    session: Session,
+    script: tuple[list[int], list[int]],
+    propose: Proposing | None,
+    args: argparse.Namespace,
+    quiet: Quiet,
+) -> dict[str, float]:
+    """An answer without drafts and with them, in turns. propose: of the model's, beside those from text."""
+    batches = {
+        False: AnswerBatch(session.context),
+        True: AnswerBatch(session.context, drafting=lambda: True, propose=propose),
+    }
+    rates: dict[bool, list[float]] = {False: [], True: []}
+    accepted = 0.0
+    for turn in range(args.repeats + 1):  # the first one warms up
+        for on, batch in batches.items():
+            quiet.wait()
+            seen, accepted = rate(session, batch, script)
+            rates[on] += [seen] if turn else []
+    without, with_drafts = median(rates[False]), median(rates[True])
+    return {"without": without, "with_drafts": with_drafts, "ratio": with_drafts / without, "accepted": accepted}
+
+
 def measure(args: argparse.Namespace) -> dict[str, Any]:
     """All figures."""
     chosen: dict[str, Any] = {"dial": "exact", "threads": args.threads, "context_length": 2 * PROMPT + args.tokens}
@@ -104,18 +127,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         if not session.all_in_memory:
             raise SystemExit(f"Not every expert fits in memory: {' '.join(map(str, session.plan.sentences))}")
         for kind, script in scripts(session.vocabulary, args.tokens).items():
-            batches = {on: AnswerBatch(session.context, drafting=lambda on=on: on) for on in (False, True)}  # type: ignore[misc]
-            rates: dict[bool, list[float]] = {False: [], True: []}
-            for turn in range(args.repeats + 1):  # the first one warms up
-                for on, batch in batches.items():
-                    quiet.wait()
-                    seen, accepted = rate(session, batch, script)
-                    rates[on] += [seen] if turn else []
-            without, with_drafts = median(rates[False]), median(rates[True])
-            found[kind] = {
-                "without": without, "with_drafts": with_drafts, "ratio": with_drafts / without, "accepted": accepted,
-                "bar": BARS[kind],
-            }  # fmt: skip
+            found[kind] = compared(session, script, None, args, quiet) | {"bar": BARS[kind]}
     finally:
         session.close()
     return found | {"conditions": conditions(args, others=quiet.others)}

@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Callable, Sequence
-from statistics import median
+from collections.abc import Sequence
 from typing import Any
 
 from engine import settings
 from engine.calibration.calibrator import open_calibrated
-from engine.generation.answer_batch import AnswerBatch, Proposing
-from engine.session.session import Session
+from engine.generation.answer_batch import Proposing
 from tests.benchmarks.common import Quiet, arguments, conditions, emit, say
-from tests.benchmarks.drafts import PROMPT, rate
+from tests.benchmarks.drafts import PROMPT, compared
 from tests.random_models.predicting import QWEN35, predicting_store
 from tests.random_models.tokens import stream
 
@@ -41,25 +39,6 @@ def by_lot(propose: Proposing, answer: Sequence[int], share: float) -> Proposing
         return [one if dice.random() < share else (one + 1) % QWEN35.vocabulary for one in coming], seconds
 
     return proposed
-
-
-def compared(session: Session, script: tuple[list[int], list[int]], propose: Proposing | None, args: Any, quiet: Quiet
-) -> dict[str, float]:  # fmt: skip
-    """One row."""
-    answers: dict[bool, Callable[[], AnswerBatch]] = {
-        False: lambda: AnswerBatch(session.context),
-        True: lambda: AnswerBatch(session.context, drafting=lambda: True, propose=propose),
-    }
-    batches = {on: make() for on, make in answers.items()}
-    rates: dict[bool, list[float]] = {False: [], True: []}
-    accepted = 0.0
-    for turn in range(args.repeats + 1):  # the first one warms up
-        for on, batch in batches.items():
-            quiet.wait()
-            seen, accepted = rate(session, batch, script)
-            rates[on] += [seen] if turn else []
-    without, with_drafts = median(rates[False]), median(rates[True])
-    return {"without": without, "with_drafts": with_drafts, "ratio": with_drafts / without, "accepted": accepted}
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any]:
