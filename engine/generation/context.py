@@ -4,55 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.generation.decoder_protocol import Model, State, Want
 from engine.models.vision.tokens import has_pictures, uncut
 from engine.translatable import msg
 
-Want = Literal["last", "next", "all", "none"]
 Begin = Callable[[Sequence[int], int], None]  # token ids, and the position of the first
 Aside = Callable[[], AbstractContextManager[None]]
 Progress = Callable[[int, int], None]  # tokens of the prompt that are read, of so many
-
-
-class State(Protocol):
-    """A decoder's sequence state (models/state.py): length in tokens, exact or nearest-snapshot rollback."""
-
-    max_snapshots: int
-    keeps_start: bool
-
-    @property
-    def length(self) -> int: ...
-    @property
-    def nbytes(self) -> int: ...
-    @property
-    def cuts_anywhere(self) -> bool: ...
-    @property
-    def takes_back(self) -> bool: ...
-    def forget_start(self) -> None: ...
-    def rollback(self, length: int) -> int: ...
-    def snapshot(self) -> None: ...
-    def rows_with(self, tokens: int) -> int | None: ...
-    @property
-    def rows_written(self) -> int: ...
-
-
-class Model(Protocol):
-    """A decoder: lean or compatibility."""
-
-    def new_state(self) -> State: ...
-    def continues(self, state: Any, length: int) -> bool: ...
-    def forward(self, ids: Sequence[int], state: Any, want: Want = "last", horizon: int = 0) -> Tensor | None: ...
-    @property
-    def most_rows(self) -> int: ...
-    def forward_sequences(self, ids: Sequence[int], states: Sequence[Any]) -> Tensor: ...
-    def joins(self, sizes: Sequence[int]) -> bool: ...
-    def forward_parts(self, parts: Sequence[tuple[Tensor, Any, Want, int]]) -> list[Tensor | None]: ...
-
 
 MOST_BESIDE = 4  # sequences beside the chat's: as many conversations of other programs go on without being read again
 MOST_RECURRENT = 3  # the same where each takes its full size from its first token on, and snapshots besides:

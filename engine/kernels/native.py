@@ -37,10 +37,8 @@ EXPERT = struct.Struct("=QQQQiiii")  # uh_expert: Parts.addresses, Parts.planes,
 class _Matrix(ctypes.Structure):
     _fields_ = (
         ("size", ctypes.c_int32 * 4),
-        ("codes", ctypes.c_int64 * 3),
-        ("params", ctypes.c_int64 * 3),
-        ("bias", ctypes.c_int64),
-        ("unit", ctypes.c_int64),
+        *((name, ctypes.c_int64 * 3) for name in ("codes", "params")),
+        *((name, ctypes.c_int64) for name in ("bias", "unit")),
         ("group", ctypes.c_int32),
         ("kind", ctypes.c_int32 * 3),
         ("form", ctypes.c_int32 * 3),
@@ -196,8 +194,7 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
     """The library with the signatures of what computes set, and those functions of it that keep Python's lock."""
     library, quick = load_library(path), load_holding_lock(path)
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
-    # These let go of the interpreter's lock: the window's queue, the importer and all else go on while a layer
-    # computes.
+    # These let go of the interpreter's lock: the window's queue, the importer and all else go on meanwhile.
     library.uh_open.argtypes, library.uh_open.restype = (ctypes.c_int,) * 3, pointer
     library.uh_close.argtypes, library.uh_close.restype = (pointer,), None
     library.uh_worked.argtypes, library.uh_worked.restype = (pointer,), ctypes.c_int64

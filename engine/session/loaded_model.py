@@ -22,7 +22,8 @@ from engine.experts.telemetry import ProfilerHook
 from engine.formats.families import text_config, vision_prefixes
 from engine.generation.answer_batch import Proposing
 from engine.generation.chat import ChatFormat
-from engine.generation.context import Context, Model, State, Want
+from engine.generation.context import Context
+from engine.generation.decoder_protocol import Model, State, Want
 from engine.hardware.machine import Machine
 from engine.import_lock import ALONE
 from engine.library.dials import Calibration
