@@ -7,9 +7,9 @@ Both are fed the same tokens one at a time and take turns; the roof is measured 
 of so many tokens instead, each the start of a new sequence. --behind: single tokens behind a prompt of so many, whose
 keys and values count in the bytes that must be read. --rows: so many tokens in one pass, going on in one sequence; the
 floor counts the other weights once, and once each expert that one of the tokens chose. Figures are medians over turns
-but the first. The first run builds the peer and the models. `idle`: share of a token's time in which our threads but
-the model's own had nothing to compute. `floor` is the seconds that reading a token's bytes takes
-at the roof, or, of a prompt, reading every weight once: far from what a long one is bound by.
+but the first. The first run builds the peer and the models. `floor` is the seconds that reading a token's bytes takes
+at the roof, or, of a prompt, reading every weight once: far from what a long one is bound by. --alone: ours without the
+peer, and `idle`, the share of a token's time in which threads but the model's own had nothing to compute.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 from tests.benchmarks.bench import PREFERRED
 from tests.benchmarks.common import Quiet, arguments, busy, conditions, emit, milliseconds, several
-from tests.benchmarks.ours import OursAlone, Turn
+from tests.benchmarks.ours import OursAlone
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.prepare import KINDS, Rival, prepare_model, prepare_pair
 from tests.benchmarks.roofs import Roof
@@ -83,13 +83,8 @@ def _middle(turns: Sequence[tuple[float, float, float]]) -> dict[str, float]:
     return {"ours": a, "peer": b, "ratio": ratio, "floor": floor, "of_floor": of_floor}
 
 
-def idle(turn: Turn, threads: int) -> float:
-    """Share of a turn's time in which the other threads had nothing to compute."""
-    return 1 - turn.worked / (sum(turn.seconds) * max(1, threads - 1))
-
-
 def alone(args: argparse.Namespace) -> dict[str, Any]:
-    """Ours without the peer, one token at a time."""
+    """Ours without the peer, one token at a time. idle: see above."""
     shape = SHAPES[args.shape]
     model, quiet = prepare_model(shape, args.tier, args.folder, top=8), Quiet(args.patience)
     tokens = stream(args.stream, shape.vocabulary, PROMPT + (args.repeats + 1) * args.segment)
@@ -107,9 +102,10 @@ def alone(args: argparse.Namespace) -> dict[str, Any]:
         roof.close()
     need = ours.about["dense_bytes"] + shape.layers * shape.top_k * ours.about["expert_bytes"]
     per_token, rate = median(turn.per_token for turn in turns[1:]), median(roofs)
+    worked = median(turn.worked / sum(turn.seconds) for turn in turns[1:]) / max(1, args.threads - 1)
     return {
         "ours": round(1 / per_token, 2), "roof": round(rate / 1e9, 2), "of_roof": round(need / per_token / rate, 3),
-        "idle": round(median(idle(turn, args.threads) for turn in turns[1:]), 4),
+        "idle": round(1 - worked, 4),
         "conditions": conditions(args, isa=roof.isa, dense=ours.about["dense"], others=quiet.others),
     }  # fmt: skip
 
@@ -136,7 +132,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     if not ours.about["all_in_memory"]:
         raise SystemExit(f"Not every expert fits in memory: {' '.join(ours.about['plan'])}")
     roof = Roof(args.threads)
-    mine, theirs, roofs, waited = [], [], [], []
+    mine, theirs, roofs = [], [], []
     try:
         routes = ours.routing(first)
         ours.fill(first)
@@ -154,12 +150,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
                 if not args.busy:
                     quiet.wait()
                 roofs.append(roof.measure())
-                if prompts:
-                    mine.append(ours.prompt(segment) / length)
-                else:
-                    turn = ours.turn(segment)
-                    mine.append(turn.per_token)
-                    waited.append(idle(turn, args.threads))
+                mine.append((ours.prompt(segment) if prompts else sum(ours.turn(segment).seconds)) / length)
                 roofs.append(roof.measure())
                 theirs.append((peer.prefill(segment) if prompts else peer.decode(segment)) / length)
     finally:
@@ -188,7 +179,6 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         found["prompt_seconds"] = prompts_read
     return found | {
         "gb_s": round(need / a / 1e9, 2),
-        "idle": round(median(waited[1:]), 4),
         "of_roof": round(need / a / r, 3),
         "token_bytes": need,
         "peer_gb_s": round(peer.token_bytes / b / 1e9, 2),

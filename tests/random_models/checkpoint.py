@@ -7,7 +7,7 @@ of them is enough to know all: hours become seconds, here and for the peer, and 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import torch
@@ -28,23 +28,24 @@ def write_checkpoint(shape: Shape, folder: Path, *, first_only: bool = False) ->
 
     first_only: leave out the experts that are the first one's rows in another order; whoever reads it moves them.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     experts = 1 if first_only else shape.experts
+    shards = [_outer(shape), *(_layer(shape, i, experts) for i in range(shape.layers))]
+    write_shards(shape, folder, shards, first_only=first_only)
+
+
+def write_shards(shape: Shape, folder: Path, shards: Sequence[Tensors], *, first_only: bool) -> None:
+    """A checkpoint of these shards, with config.json, a tokenizer of the words w0, w1, ... and a chat template."""
+    folder.mkdir(parents=True, exist_ok=True)
     index: dict[str, str] = {}
-    for number, tensors in enumerate([_outer(shape), *(_layer(shape, i, experts) for i in range(shape.layers))]):
-        shard = f"model-{number + 1:05}-of-{shape.layers + 1:05}.safetensors"
-        write_shard(folder / shard, tensors)
+    for number, tensors in enumerate(shards, 1):
+        shard = f"model-{number:05}-of-{len(shards):05}.safetensors"
+        _write_shard(folder / shard, tensors)
         index |= dict.fromkeys((name for name, _, _ in tensors), shard)
     (folder / "model.safetensors.index.json").write_text(
         json.dumps({"metadata": {FIRST_ONLY: first_only}, "weight_map": index}),
         encoding="utf-8",
     )
     (folder / "config.json").write_text(json.dumps(shape.config(), indent=1), encoding="utf-8")
-    give_words(shape, folder)
-
-
-def give_words(shape: Shape, folder: Path) -> None:
-    """A tokenizer of the words w0, w1, ... and a chat template, beside the weights."""
     words = Tokenizer(models.WordLevel({f"w{i}": i for i in range(shape.vocabulary)}, unk_token="w0"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     words.save(str(folder / "tokenizer.json"))
@@ -96,7 +97,7 @@ def random_tensor(what: str, size: tuple[int, ...], deviation: float | None = No
     return torch.randn(size, generator=generator).mul_(deviation).bfloat16()
 
 
-def write_shard(path: Path, tensors: Tensors) -> None:
+def _write_shard(path: Path, tensors: Tensors) -> None:
     """safetensors by hand, one tensor at a time: a layer of Mixtral would not fit beside everything else."""
     header, at = {}, 0
     for name, size, _ in tensors:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tests.random_models.checkpoint import FIRST_ONLY, Tensors, give_words, random_tensor, write_shard
+from tests.random_models.checkpoint import EMBEDDING, Tensors, random_tensor, write_shards
 from tests.random_models.quantized import Say, write_store
 from tests.random_models.shapes import Shape
 
@@ -69,32 +68,18 @@ def predicting_store(shape: PredictingShape, folder: Path, say: Say) -> Path:
     store, seed = folder / shape.name / f"store-{TOP}", folder / shape.name / "seed"
     if not store.is_dir():
         say(f"Writing {store}")
-        _write_seed(shape, seed)
+        layers = (_layer(shape, number) for number in (*range(shape.layers), *shape.mtp))
+        write_shards(shape, seed, [_beside(shape), *layers], first_only=True)
         write_store(shape, seed, store, TOP, say)
         shutil.rmtree(seed)
     return store
-
-
-def _write_seed(shape: PredictingShape, folder: Path) -> None:
-    """Its checkpoint, of every layer's experts the first."""
-    folder.mkdir(parents=True, exist_ok=True)
-    shards = [_beside(shape), *(_layer(shape, number) for number in (*range(shape.layers), *shape.mtp))]
-    index: dict[str, str] = {}
-    for number, tensors in enumerate(shards, 1):
-        shard = f"model-{number:05}-of-{len(shards):05}.safetensors"
-        write_shard(folder / shard, tensors)
-        index |= dict.fromkeys((name for name, _, _ in tensors), shard)
-    about = {"metadata": {FIRST_ONLY: True}, "weight_map": index}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(about), encoding="utf-8")
-    (folder / "config.json").write_text(json.dumps(shape.config(), indent=1), encoding="utf-8")
-    give_words(shape, folder)
 
 
 def _beside(shape: PredictingShape) -> Tensors:
     hidden, words = shape.hidden, (shape.vocabulary, shape.hidden)
     norms = ("model.norm", "mtp.norm", "mtp.pre_fc_norm_embedding", "mtp.pre_fc_norm_hidden")
     return [
-        _drawn("model.embed_tokens.weight", words, 10.0), _drawn("lm_head.weight", words),
+        _drawn("model.embed_tokens.weight", words, EMBEDDING), _drawn("lm_head.weight", words),
         _drawn("mtp.fc.weight", (hidden, 2 * hidden)), *(_zeros(f"{norm}.weight", hidden) for norm in norms),
     ]  # fmt: skip
 

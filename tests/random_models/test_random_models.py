@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,12 @@ from torch import Tensor
 
 from engine.calibration.calibrator import open_calibrated
 from engine.formats.checkpoint import Checkpoint
+from engine.session import Session
 from engine.store.reader import Store
 from engine.store.verify import verify
 from tests.engine.quantization.reference import decode_expert
 from tests.random_models.checkpoint import write_checkpoint
+from tests.random_models.predicting import QWEN35, predicting_store
 from tests.random_models.quantized import write_store
 from tests.random_models.rolled import RolledEncoder, import_rolled
 from tests.random_models.shapes import SHAPES, Shape, small
@@ -127,3 +130,20 @@ def test_words_of_a_text_come_again_soon_and_of_its_law_alone_seldom() -> None:
     assert near("uniform") < 0.01
     assert near("zipf") < 0.1
     assert 0.2 < near("text") < 0.35
+
+
+def test_a_model_that_predicts_further_tokens_is_drafted_with(tmp_path: Path) -> None:
+    shape = replace(
+        QWEN35, layers=4, hidden=256, intermediate=256, experts=8, top_k=2, heads=8, kv_heads=4, head_dim=32,
+        vocabulary=512, k_heads=2, v_heads=4, linear_dim=32,
+    )  # fmt: skip
+    said: list[str] = []
+    store = predicting_store(shape, tmp_path, said.append)
+    with Session.open(str(store), {"dial": "exact", "threads": 1, "memory_gb": 3.0}) as session:
+        assert session.mtp is not None
+        assert not session.context.sequences()[0].state.cuts_anywhere
+        session.context.read([5, 6, 7, 8])
+        assert len(session.mtp.propose(session.context.sequences()[0].state, 9, 2)[0]) == 2
+    assert len(said) == 1 + len([*range(shape.layers), *shape.mtp])
+    assert predicting_store(shape, tmp_path, said.append) == store
+    assert len(said) == 1 + len([*range(shape.layers), *shape.mtp])
