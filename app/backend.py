@@ -1,13 +1,12 @@
-"""The window's access to the engine: commands and events, the models there are, and whether the network is used."""
+"""The window's access to the engine: commands and events, and the models there are."""
 
 from __future__ import annotations
 
 import itertools
 import logging
-import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -26,8 +25,6 @@ _log = logging.getLogger(__name__)
 
 Listener = Callable[[protocol.Event], object]
 NONE, LOADING, READY, FAILED, STOPPED = "none", "loading", "ready", "failed", "stopped"
-_VARIABLE = "HF_HUB_OFFLINE"
-_YES = ("1", "ON", "YES", "TRUE")  # as huggingface_hub reads it
 
 
 class RunningEngine:
@@ -476,26 +473,3 @@ class Models(QObject):
                 self.import_failed.emit(event)
             self.refresh()  # what is done of one that broke off is there, too, and can go on
         self.import_changed.emit()
-
-
-class Network(QObject):
-    """changed: `offline` is another now. by_environment: the environment says so, and no setting changes that."""
-
-    changed = Signal()
-
-    def __init__(self, known: Models) -> None:
-        super().__init__(known)
-        self._models = known
-        self.by_environment = os.environ.get(_VARIABLE, "").upper() in _YES
-        self.offline = self.by_environment
-
-    def refresh(self) -> None:
-        """Ask the engine how it is set."""
-        self._models.link.request(self.take, self._models.failed.emit, protocol.ReadSettings)
-
-    def take(self, values: Mapping[str, Any]) -> None:
-        """values: what is kept of protocol.settings.SHARED now."""
-        offline = self.by_environment or bool(values["offline"])
-        if offline != self.offline:
-            self.offline = offline
-            self.changed.emit()

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QSignalBlocker, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QSplitter
 
-from app.backend import Models, Network
+from app.backend import Models
 from app.chat.conversation import Conversation
 from app.chat.header import Header
 from app.chat.titles import TitleWriter
@@ -30,6 +30,7 @@ from app.dialogs import AboutDialog, ShortcutSheet
 from app.i18n.translate import sentences
 from app.library.view_model import LibraryViewModel
 from app.local_server import ServerControl
+from app.network import Network
 from app.platform.logs import AppPaths
 from app.prompts.dialog import PromptsDialog
 from app.prompts.library import PromptLibrary

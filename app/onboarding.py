@@ -10,14 +10,15 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QScrollArea, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
 
-from app.backend import EngineLink, Models, Network
-from app.chat.conversation import Conversation
+from app.backend import Models
+from app.computer_probe import ComputerProbe
 from app.i18n.translate import plural, sentences, tr, tr_noop
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, import_buttons
 from app.library.model_text import recommend, time_to_fetch
 from app.library.page import show_progress
 from app.library.view_model import LibraryViewModel
+from app.network import Network
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
@@ -37,7 +38,6 @@ from app.widgets.builders import (
 from app.widgets.text import size
 from app.widgets.touch import scroll_by_touch
 from engine import protocol
-from engine.translatable import translated
 
 _LINES = (
     tr_noop("Underhill runs large chat models on this computer, even ones bigger than its memory."),
@@ -54,63 +54,6 @@ _ABOVE = 96  # pixels above a step, where there is room
 _FAST, _FAIR = 2.0e9, 0.5e9  # bytes a second of a disk
 _BUILTIN = "builtin"
 _NEXT = (tr_noop("Check this computer"), tr_noop("Select a model"), tr_noop("Done"))
-
-
-class ComputerProbe(QObject):
-    """computer: what is known, None before. progress: while it runs. waiting: it has stepped aside for an answer."""
-
-    changed = Signal()
-    measured = Signal()
-
-    def __init__(self, link: EngineLink, conversation: Conversation, parent: QObject) -> None:
-        super().__init__(parent)
-        self._link, self._conversation = link, conversation
-        self.computer: protocol.Computer | None = None
-        self.progress: protocol.Progress | None = None
-        self.problem: protocol.Failed | None = None
-        self.waiting = False
-        self._again = False
-        self._command = ""
-        conversation.busy_changed.connect(self._busy_changed)
-
-    @property
-    def running(self) -> bool:
-        """Whether a measurement runs, or waits for an answer to end."""
-        return bool(self._command) or self.waiting
-
-    def begin(self, again: bool = False) -> None:
-        """Measure what is not known yet, or with `again` everything. A measurement that is under way goes on."""
-        if not self.running:
-            self._again, self.problem = again, None
-            self._send()
-
-    def _send(self) -> None:
-        self._command, self.waiting = self._link.new_id(), False
-        self.progress = protocol.Progress(id=self._command, text=translated(tr("Queued")))
-        self._link.send(protocol.ProbeComputer(self._command, self._again), self._on_event)
-        self.changed.emit()
-
-    @Slot()
-    def _busy_changed(self) -> None:
-        if self._conversation.working and self._command and not self.waiting:
-            self._link.stop(self._command)
-            self.waiting = True
-        elif not self._conversation.working and self.waiting and not self._command:
-            self._send()
-
-    def _on_event(self, event: protocol.Event) -> None:
-        if isinstance(event, protocol.Progress):
-            self.progress = event
-        else:
-            self._command, self.progress = "", None
-            if isinstance(event, protocol.Done):
-                self.computer, self.waiting = event.result, False
-                self.measured.emit()
-            elif isinstance(event, protocol.Failed):
-                self.problem, self.waiting = event, False
-            elif self.waiting and not self._conversation.working:  # the answer was the shorter of the two
-                self._send()
-        self.changed.emit()
 
 
 class TourStep(QWidget):

@@ -8,13 +8,14 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Slot
 
 from app import backend
-from app.backend import EngineLink, Models, Network
+from app.backend import EngineLink, Models
 from app.chat.conversation import Conversation
 from app.chat.image_support import reads_images
 from app.controllers.chat_navigator import ChatNavigator
 from app.dialogs import PrivacyDialog
 from app.i18n.translate import tr
 from app.library.view_model import LibraryViewModel
+from app.network import Network
 from app.platform import logs
 from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell

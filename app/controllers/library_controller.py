@@ -9,13 +9,14 @@ from pathlib import Path
 from PySide6.QtCore import QDir, QObject, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog
 
-from app.backend import Models, Network
+from app.backend import Models
 from app.controllers.chat_navigator import ChatNavigator
 from app.i18n.translate import plural, sentences, tr
 from app.library.dialogs import ImportDialog, SmallerDialog
 from app.library.model_text import UNFINISHED
 from app.library.page import LibraryPage
 from app.library.view_model import LibraryViewModel
+from app.network import Network
 from app.shell import Shell
 from app.widgets.text import size
 from engine import protocol

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
 
-from app.backend import Models, Network
+from app.backend import Models
 from app.chat.conversation import Conversation
+from app.computer_probe import ComputerProbe
 from app.controllers.chat_navigator import ChatNavigator
 from app.controllers.engine_controller import MODEL
 from app.controllers.library_controller import LibraryController
 from app.i18n.translate import tr
 from app.library.model_text import fit_summary
 from app.library.view_model import LibraryViewModel
-from app.onboarding import ComputerDialog, ComputerProbe, ModelStep, Tour
+from app.network import Network
+from app.onboarding import ComputerDialog, ModelStep, Tour
 from app.settings.preferences import Preferences, WindowState
 from app.shell import Shell
 from app.theme.theme import Theme

@@ -7,12 +7,12 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.backend import Network
 from app.i18n.translate import plural, sentences, tr
 from app.library import model_text
 from app.library.entries import Action, LibraryEntry, LibrarySection
 from app.library.model_filters import ORDERS, ModelFilters, sorted_models
 from app.library.view_model import LibraryViewModel
+from app.network import Network
 from app.widgets.builders import hbox, make_button, make_combo, make_label, make_timer, show_text
 from app.widgets.search_field import SearchField
 from engine import protocol

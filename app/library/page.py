@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QToolButton, QWidget
 
-from app.backend import Models, Network
+from app.backend import Models
 from app.i18n.translate import sentences, tr
 from app.library import model_text
 from app.library.dialogs import ModelDetailsDialog
@@ -18,6 +18,7 @@ from app.library.entries import WIDEST, Action, LibraryEntry, LibrarySection
 from app.library.installed import InstalledModels
 from app.library.teams import TeamList
 from app.library.view_model import LibraryViewModel
+from app.network import Network
 from app.theme import sizes
 from app.widgets import keyboard
 from app.widgets.builders import (

@@ -8,10 +8,11 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QObject, Qt, Signal, Slot
 
-from app.backend import Models, Network, team_key
+from app.backend import Models, team_key
 from app.chat.conversation import Conversation
 from app.i18n.translate import sentences, tr
 from app.local_server import ServerControl
+from app.network import Network
 from app.recordings.controller import RecordingsController
 from app.settings.dialog import SettingsDialog
 from app.settings.pages import SharedSettingsPage

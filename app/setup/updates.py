@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
-from app.backend import Models, Network
+from app.backend import Models
 from app.i18n import languages
 from app.i18n.translate import tr
 from app.install import updates
@@ -19,6 +19,7 @@ from app.install.download import InstallProblem, Reason
 from app.install.environment import EngineEnvironment, load_options
 from app.install.release import Release, program_folder, running
 from app.install.updates import Update
+from app.network import Network
 from app.platform.main_thread import MainThreadQueue
 from app.settings.preferences import Preferences
 from app.shell import Shell

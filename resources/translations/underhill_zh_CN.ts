@@ -1043,6 +1043,11 @@
             <translation>点击预览文本</translation>
         </message>
         <message>
+            <location filename="../../app/computer_probe.py"></location>
+            <source>Queued</source>
+            <translation>排队中</translation>
+        </message>
+        <message>
             <location filename="../../app/controllers/chat_controller.py"></location>
             <source>Shorten message</source>
             <translation>缩短消息</translation>
@@ -2604,11 +2609,6 @@
             <location filename="../../app/library/model_text.py"></location>
             <source>code</source>
             <translation>代码</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/model_text.py"></location>
-            <source>Queued</source>
-            <translation>排队中</translation>
         </message>
         <message>
             <location filename="../../app/library/model_text.py"></location>
