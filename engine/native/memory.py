@@ -96,9 +96,9 @@ def code_of(smaps: str) -> list[tuple[int, int]]:
     found = []
     at: tuple[int, int] | None = None
     for line in smaps.splitlines():
-        if mapped := MAPPED.match(line):
+        if not line[:1].isupper() and (mapped := MAPPED.match(line)):  # figures of a mapping begin with their names
             at = (int(mapped[1], 16), int(mapped[2], 16)) if mapped[3] == "r-xp" and mapped[4] else None
-        elif at is not None and line.split() == ["Anonymous:", "0", "kB"]:
+        elif at is not None and line.startswith("Anonymous:") and line.split()[1] == "0":
             found.append(at)
     return found
 

@@ -125,7 +125,8 @@ def evidence(run: TraceView, parts: Sequence[Predictor], depth: int, gates: Sequ
         for row in range(context.row + 1, min(context.row + depth, rows - 1) + 1):
             for index, part in enumerate(parts):
                 scores = part.scores(context, row)
-                found[index] = 0 if scores is None else scores - scores.mean()
+                found[index] = 0 if scores is None else scores
+            found -= found.mean(1, keepdims=True)
             target, weight = wanted[row][token], counts[row][token]
             at = depth if first else row - context.row - 1
             weighed = found * weight
