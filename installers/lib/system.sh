@@ -71,15 +71,13 @@ need_qt_libraries() { # ENVIRONMENT: false, with a sentence, when some are missi
     return 1
 }
 
-need_windows() { # what builds the kernels for Windows and runs them here; the tests go on without
+need_mingw() { # what builds the kernels for Windows here; the tests go on without
     [ "$(uname -m)" = x86_64 ] || return 0
-    if has x86_64-w64-mingw32-gcc-posix && has wine; then
-        return 0
-    fi
-    can_apt && step "Installing mingw and wine, for tests of the Windows library (about 1 GB)" \
-        apt_install gcc-mingw-w64-x86-64-posix wine wine64 && return
-    say "Tests of the Windows library are left out: mingw or wine is missing. To have them:" \
-        "$(install_hint gcc-mingw-w64-x86-64-posix wine wine64)"
+    has x86_64-w64-mingw32-gcc-posix && return
+    can_apt && step "Installing mingw, for tests of the Windows library (about 300 MB)" \
+        apt_install gcc-mingw-w64-x86-64-posix && return
+    say "Tests of the Windows library are left out: mingw is missing. To have it:" \
+        "$(install_hint gcc-mingw-w64-x86-64-posix)"
 }
 
 need_windows_python() { # what makes a Debian with Wine and Windows' own Python; false, with a sentence, where it cannot be

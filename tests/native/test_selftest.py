@@ -1,38 +1,42 @@
-"""The C selftest in every way the kernels are built: plain, under sanitizers, and for Windows."""
+"""The C selftest against the library that is installed here, by two compilers, and under sanitizers."""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from engine.native.build import commands, find_compiler
-from tests.native import wine
-from tests.native.builds import library, run, selftest_with_library, selftest_with_sources
+from engine.native.library import library_path
+from tests.native.builds import run, selftest_with_library, selftest_with_sources
 
 pytestmark = pytest.mark.long
 
-COMPILER, MINGW = find_compiler() or "", shutil.which(wine.MINGW) or ""
+COMPILER = find_compiler() or ""
 needs_compiler = pytest.mark.skipif(not COMPILER, reason="no C compiler")
-needs_wine = pytest.mark.skipif(bool(wine.missing()), reason=wine.missing())
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the system's compiler makes of it, linked to the library as it is installed, says."""
+    return _said([COMPILER], tmp_path_factory.mktemp("installed"))
 
 
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_the_library_as_it_is_installed(tmp_path: Path) -> None:
-    selftest_with_library([COMPILER], library([COMPILER], tmp_path), tmp_path / "selftest")
-    run([str(tmp_path / "selftest")])
+def test_the_library_as_it_is_installed(said: str) -> None:
+    assert _groups(said)
 
 
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_another_compiler_draws_the_same_cases(tmp_path: Path) -> None:
+def test_another_compiler_draws_the_same_cases(said: str, tmp_path: Path) -> None:
     """Nothing that C leaves to the compiler, as the order of arguments, decides what the selftest checks.
 
     A case that only the compiler for Windows drew was found on Windows alone.
@@ -40,13 +44,7 @@ def test_another_compiler_draws_the_same_cases(tmp_path: Path) -> None:
     zig = [command for command in commands() if "ziglang" in command]
     if not zig or zig == commands():
         pytest.skip("there are not two C compilers")
-    said = []
-    for number, command in enumerate(([COMPILER], zig[0])):
-        program = tmp_path / f"selftest-{number}"
-        selftest_with_library(command, library([COMPILER], tmp_path), program)
-        said.append(run([str(program)]))
-    ours, theirs = (_groups(text) for text in said)
-    assert ours == theirs
+    assert _groups(_said(zig[0], tmp_path)) == _groups(said)
 
 
 @needs_compiler
@@ -68,31 +66,10 @@ def test_threads_never_race(tmp_path: Path) -> None:
     assert "the pool" in said
 
 
-@pytest.fixture(scope="module")
-def dll(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return library([MINGW], tmp_path_factory.mktemp("windows"))
-
-
-@needs_wine
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_the_library_for_windows(dll: Path, tmp_path: Path) -> None:
-    program = dll.parent / "selftest.exe"
-    selftest_with_library([MINGW], dll, program)
-    with wine.windows(tmp_path / "windows") as variables:
-        run(["wine", str(program)], **variables)
-
-
-@needs_wine
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_what_windows_must_find_and_what_its_stack_must_bear(dll: Path) -> None:
-    needed = set(re.findall(r"DLL Name: (\S+)", _objdump("-p", dll)))
-    assert needed == {"KERNEL32.dll", "msvcrt.dll"}  # both part of every Windows
-    code = _objdump("-d", dll)
-    assert re.search(r"vmovdqu.*zmm", code)
-    # Windows aligns the stack to 16 bytes, and GCC's code for AVX counts on more (bug 54412).
-    assert not re.findall(r".*\bvmov(?:dqa|aps|apd)\S*\s.*%[yz]mm.*", code)
+def _said(compiler: Sequence[str], folder: Path) -> str:
+    program = folder / "selftest"
+    selftest_with_library(compiler, library_path(), program)
+    return run([str(program)])
 
 
 def _needs_sanitizer(folder: Path, *names: str) -> None:
@@ -110,9 +87,3 @@ def _groups(said: str) -> list[str]:
     """Its lines of counts, without those groups whose number of checks threads' clocks decide."""
     lines = re.findall(r"^.+ [1-9]\d* passed, 0 failed$", said, re.MULTILINE)
     return [line for line in lines if not line.startswith(("readers", "experts that are read ahead"))]
-
-
-def _objdump(option: str, finished: Path) -> str:
-    return subprocess.run(
-        [wine.OBJDUMP, option, str(finished)], check=True, capture_output=True, text=True, encoding="utf-8"
-    ).stdout
