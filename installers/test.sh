@@ -21,6 +21,15 @@ check() { # NAME COMMAND...: run it, remember whether it failed
 }
 
 # shellcheck disable=SC2317 # called by check
+types() { # at once: what is known of one system helps nothing with the other, and each takes a minute of one processor
+    local windows status=0
+    "$bin/mypy" --platform win32 --cache-dir .mypy_cache/win32 &
+    windows=$!
+    "$bin/mypy" || status=$?
+    wait "$windows" && return "$status"
+}
+
+# shellcheck disable=SC2317 # called by check
 engine_coverage() { # one line, so that pytest's summary stays in sight; the table only when it is too little
     local report=("$bin/coverage" report --include='engine/*') total
     total=$("${report[@]}" --format=total) || return
@@ -66,34 +75,37 @@ has Xvfb || { can_apt && step "Installing Xvfb, a display for tests" apt_install
 { has gnome-keyring-daemon && has dbus-run-session; } ||
     { can_apt && step "Installing GNOME Keyring, for tests of a real keyring" apt_install gnome-keyring dbus; } ||
     say "Tests with a real keyring are left out. To have them: $(install_hint gnome-keyring dbus)"
-[ "$fast" = yes ] || [ $# != 0 ] || need_windows
+[ "$fast" = yes ] || [ $# != 0 ] || need_mingw
 
 cd "$ROOT" || exit
 # Hundreds of processes import the engine: from source, each of them takes seconds longer.
 unset PYTHONDONTWRITEBYTECODE
 unset DISPLAY WAYLAND_DISPLAY # tests open no windows on anybody's desk; those that need a display start their own
 export LANG=C.UTF-8
+# zig makes C libraries of its own for every system that it compiles for: a minute and more each, the first time.
+export ZIG_GLOBAL_CACHE_DIR="${XDG_CACHE_HOME:-$HOME/.cache}/underhill-tests/zig"
 bin="$ENVIRONMENT/bin"
 [ "$only_windows" = no ] || { windows && exit; exit 1; }
-# Two workers; a file's tests stay together, since they share what its fixtures made, and tests/conftest.py says which
-# file comes first.
-both=(-n 2 --dist loadfile --no-loadscope-reorder)
+# One worker more than processors, since a quarter of a worker's time is waiting (for a process, a disk, a clock), but
+# never more than four: one takes a gigabyte. A file's tests stay together, since they share what its fixtures made, and
+# tests/conftest.py says which file comes first.
+processors=$(nproc)
+workers=(-n $((processors < 3 ? processors + 1 : 4)) --dist loadfile --no-loadscope-reorder)
 log=(--retry-log=.test-log/retries.jsonl --durations 40 --durations-min 5)
 [ $# = 0 ] || exec "$bin/python" -m pytest "$@"
 
 check "ruff: style" "$bin/ruff" check .
 check "ruff: format" "$bin/ruff" format --check .
 if [ "$fast" = yes ]; then
-    check "unit tests" tests fast "not long and not alone and not slow" "${both[@]}"
+    check "unit tests" tests fast "not long and not alone and not slow" "${workers[@]}"
 else
-    check "mypy: types" "$bin/mypy"
-    check "mypy: types on Windows" "$bin/mypy" --platform win32
+    check "mypy: types, on Linux and on Windows" types
     check "import-linter: the order of the rooms" "$bin/lint-imports" --no-logo
     rm -f .coverage .coverage.*
     covered=(--cov --cov-report=)
-    check "tests, two at once" tests both "not alone and not slow" "${both[@]}" "${log[@]}" "${covered[@]}"
-    check "the slow part" tests slow "slow and not alone" "${both[@]}" "${log[@]}" "${covered[@]}"
-    check "tests that need the machine, one by one" tests alone alone "${log[@]}" "${covered[@]}"
+    check "tests, several at once" tests several "not alone" "${workers[@]}" "${log[@]}" "${covered[@]}"
+    mapfile -t alone < <(grep -rl --include='test_*.py' 'pytest\.mark\.alone' tests) # collecting all takes half a minute
+    check "tests that need the machine, one by one" tests alone alone "${log[@]}" "${covered[@]}" "${alone[@]}"
     check "on Windows' own Python, under Wine" windows
     check "coverage of all steps" "$bin/coverage" combine --quiet
     check "coverage of the engine" engine_coverage

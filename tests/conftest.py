@@ -37,6 +37,7 @@ os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 pytest_plugins = ["tests.quarantine"]
 
 CASES_TRACED = 2
+SLOW = 30  # tests marked `long` that take as long as one marked `slow`
 
 # Older Pythons count the depth of a syntax tree in one place for all threads and fail with a SystemError when a
 # collection lets another thread parse in between (python/cpython#106905): numpy does, for each array that it reads.
@@ -74,12 +75,14 @@ def pytest_runtest_setup() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out what this computer cannot run, and say why; a test that is run alone says why, too.
 
-    Workers, which take file after file, begin with those of most long tests: what is left at the end is short, and no
-    worker waits minutes for the other.
+    Workers, which take file after file, begin with those of slow tests and of most long ones: what is left at the end
+    is short, and no worker waits minutes for the others.
     """
     if "PYTEST_XDIST_WORKER" in os.environ:
-        long = Counter(item.path for item in items if item.get_closest_marker("long"))
-        items.sort(key=lambda item: -long[item.path])  # stable: a file's tests stay together, in their order
+        weights: Counter[Path] = Counter()
+        for item in items:
+            weights[item.path] += SLOW if item.get_closest_marker("slow") else bool(item.get_closest_marker("long"))
+        items.sort(key=lambda item: -weights[item.path])  # stable: a file's tests stay together, in their order
     _trace_few(items)
     for item in items:
         alone = item.get_closest_marker("alone")
