@@ -106,7 +106,7 @@ def _messages(line: str, file: Path) -> list[Message]:
 
 def _first(windows: Iterator[list[int]], limit: float) -> list[list[int]]:
     """Windows of at most so many predictions in all. No more are made than that: a chat takes a template and its
-    tokenizer two milliseconds, and of the shipped hundred a model of that size wants the first ten.
+    tokenizer two milliseconds, and of the shipped hundred a quick calibration wants the first five.
     """
     kept, left = [], limit
     while left >= 1 and (ids := next(windows, None)) is not None:
