@@ -19,7 +19,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.i18n.languages import month
@@ -289,42 +289,42 @@ class ChatDelegate(QStyledItemDelegate):
     def _hit(self, painter: QPainter, space: QRect, hit: SearchHit) -> None:
         """Draw the chat's title, and two lines of the message with the hit in bold."""
         p = self._theme.palette
-        plain, bold = fonts.text(0.9), fonts.text(0.9, QFont.Weight.Bold)
+        plain = fonts.text(0.9)
         high = QFontMetrics(plain).height()
         self._line(painter, QRect(space.left(), space.top(), space.width(), high), hit.chat.title, p.muted, plain)
-        x, line, y = space.left(), 0, space.top() + high + 2
-        for text, marked in _pieces(hit):
-            painter.setFont(bold if marked else plain)
-            painter.setPen(QColor(p.text))
-            metrics = QFontMetrics(painter.font())
-            for word in _words(text):
-                width = metrics.horizontalAdvance(word)
-                if x + width > space.right() and x > space.left():
-                    line, x, word = line + 1, space.left(), word.lstrip()
-                    width = metrics.horizontalAdvance(word)
-                    if line == 2:
-                        return
-                painter.drawText(QRect(x, y + line * high, max(1, space.right() - x), high), _LEFT, word)
-                x += width
+        painter.setPen(QColor(p.text))
+        snippet_lines(hit, space.width()).draw(painter, QPointF(space.left(), space.top() + high + 2))
 
 
-def _pieces(hit: SearchHit) -> list[tuple[str, bool]]:
-    pieces, at = [], 0
-    for start, end in hit.marks:
-        pieces += [(hit.snippet[at:start], False), (hit.snippet[start:end], True)]
-        at = end
-    return [*pieces, (hit.snippet[at:], False)]
+def snippet_lines(hit: SearchHit, width: int) -> QTextLayout:
+    """The first two lines of a hit's snippet, `width` pixels wide, with what was looked for in bold; each script goes
+    its own way.
+    """
+    font = fonts.text(0.9)
+    high = QFontMetrics(font).height()
+    layout, option = QTextLayout(hit.snippet, font), QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    layout.setTextOption(option)
+    layout.setFormats([_bold(hit.snippet, *mark) for mark in hit.marks])
+    layout.beginLayout()
+    for number in range(2):
+        line = layout.createLine()
+        if line.isValid():
+            line.setLineWidth(width)
+            line.setPosition(QPointF(0, number * high))
+    layout.endLayout()
+    return layout
 
 
-def _words(text: str) -> list[str]:
-    """Where a line may break: after a space, or between two signs of a script without any."""
-    words, now = [], ""
-    for sign in text:
-        now += sign
-        if sign == " " or sign > "\u2e80":
-            words.append(now)
-            now = ""
-    return [*words, now] if now else words
+def _bold(text: str, start: int, end: int) -> QTextLayout.FormatRange:
+    found = QTextLayout.FormatRange()
+    # Qt counts in UTF-16, in which a smiley is two.
+    found.start, found.length = (
+        len(part.encode("utf-16-le", "surrogatepass")) // 2 for part in (text[:start], text[start:end])
+    )
+    found.format = QTextCharFormat()
+    found.format.setFont(fonts.text(0.9, QFont.Weight.Bold))
+    return found
 
 
 def _spoken(row: Row) -> str:

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.dialogs import TrashDialog
-from app.sidebar.chat_model import ROW_ROLE, SectionRow
+from app.sidebar.chat_model import ROW_ROLE, SectionRow, snippet_lines
+from app.storage.records import Chat
 from app.storage.search import SearchHit
 from tests.app.acts import Launch, ask, button, contents, name_folder, on_disk
 from tests.app.conftest import close
@@ -110,6 +111,26 @@ def test_search_goes_to_the_message_on_its_branch(qtbot: QtBot, launch: Launch) 
     assert place.message_id == first
     window.sidebar.search.clear()
     qtbot.waitUntil(lambda: len(window.sidebar.model.rows) == 3)
+
+
+@pytest.mark.parametrize(
+    ("snippet", "marked", "leftwards"),
+    [("🦡🦡 all about the badger " * 9, "badger", False), ("🦡 הגירית יוצאת בלילה " * 9, "יוצאת", True)],
+)
+def test_a_hit_is_bold_and_each_script_goes_its_own_way(
+    qapp: QApplication, snippet: str, marked: str, leftwards: bool
+) -> None:
+    chat = Chat(id=1)
+    start = snippet.index(marked)
+    layout = snippet_lines(SearchHit(chat, 1, "user", snippet, ((start, start + len(marked)),), 0.0), 200)
+    (bold,) = layout.formats()
+    signs = snippet.encode("utf-16-le")
+    assert signs[2 * bold.start : 2 * (bold.start + bold.length)].decode("utf-16-le") == marked
+    assert layout.lineCount() == 2
+    line = layout.lineAt(0)
+    assert line.naturalTextWidth() <= 200
+    first, last = (line.cursorToX(at)[0] for at in (bold.start, bold.start + bold.length))
+    assert (last < first) == leftwards
 
 
 def test_pins_and_folders(qtbot: QtBot, launch: Launch) -> None:
