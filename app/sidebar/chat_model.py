@@ -318,7 +318,7 @@ def snippet_lines(hit: SearchHit, width: int) -> QTextLayout:
 
 def _bold(text: str, start: int, end: int) -> QTextLayout.FormatRange:
     found = QTextLayout.FormatRange()
-    # Qt counts in UTF-16, in which a smiley is two.
+    # Qt counts in UTF-16, where an emoji takes two.
     found.start, found.length = (
         len(part.encode("utf-16-le", "surrogatepass")) // 2 for part in (text[:start], text[start:end])
     )

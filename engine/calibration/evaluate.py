@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,7 +74,7 @@ def sequences(chat: ChatFormat, file: Path, window: int, limit: int | None) -> l
     else:
         ids = chat.encode(text)
         windows = (ids[i : i + window] for i in range(0, len(ids), window))
-    found = _first((ids for ids in windows if len(ids) > 1), math.inf if limit is None else limit)
+    found = _first((ids for ids in windows if len(ids) > 1), sys.maxsize if limit is None else limit)
     if not found:
         raise UnderhillError(
             Kind.BAD_REQUEST, msg("{file} holds less than two tokens.", file=file), msg("Give a longer text.")
@@ -104,13 +105,13 @@ def _messages(line: str, file: Path) -> list[Message]:
         ) from e
 
 
-def _first(windows: Iterator[list[int]], limit: float) -> list[list[int]]:
+def _first(windows: Iterator[list[int]], limit: int) -> list[list[int]]:
     """Windows of at most so many predictions in all. No more are made than that: a chat takes a template and its
     tokenizer two milliseconds, and of the shipped hundred a quick calibration wants the first five.
     """
     kept, left = [], limit
     while left >= 1 and (ids := next(windows, None)) is not None:
-        kept.append(ids if len(ids) - 1 <= left else ids[: int(left) + 1])
+        kept.append(ids[: left + 1])
         left -= len(kept[-1]) - 1
     return kept
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -39,8 +40,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     return made
 
 
-def test_it_is_one_for_every_python_and_brings_no_other_systems_kernels(wheel: Path) -> None:
-    assert wheel.name.endswith("-py3-none-win_amd64.whl")
+def test_it_is_one_for_every_python_and_brings_no_other_systems_kernels(wheel: Path, root: Path) -> None:
+    version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert wheel.name == f"underhill-{version}-py3-none-win_amd64.whl"
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert [name for name in names if name.endswith((".so", ".dll"))] == [LIBRARY]
