@@ -19,6 +19,7 @@ from engine.cuda.stretches import CardStretches
 from engine.experts.card.residency import CardCache, ReadParts
 from engine.experts.execution.assistant import ENOUGH_FREE, CardAssistant
 from engine.experts.execution.card_proof import CardProof, prove
+from engine.experts.execution.card_share import CardShares
 from engine.experts.keys import ExpertKey, ExpertSource
 from engine.experts.lookahead import LookAhead, expert_layers
 from engine.experts.precision import full_tier
@@ -78,8 +79,10 @@ class CardMode:
             arena = DeviceArena(self.device, max(0, min(capacity, self.device.free_memory() - ENOUGH_FREE)))
             self.held = CardCache(self.device, arena, ring, runtime.cache, runtime.table)
             self.held.measure_link()
+            rates, activations = self.proof.rates, runtime.batch.activations
+            shares = CardShares(self.device, kernels, self.held, rates, runtime.telemetry, activations)
             self.assistant = CardAssistant(
-                kernels, self.held, self.proof.rates, runtime.telemetry, runtime.batch.activations, runtime.full
+                kernels, self.held, rates, runtime.telemetry, activations, runtime.full, shares=shares
             )
             self.assistant.crossing = crossing
             self.ahead = self._look_ahead(ptx, kernels)

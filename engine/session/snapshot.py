@@ -178,7 +178,7 @@ class Watcher:
         card = self._runtime.card
         if card is None:
             return 0.0, 0.0
-        values = card.ran, sum(self._runtime.telemetry.shown.precision[1:]), card.held.sent
+        values = card.ran, sum(self._runtime.telemetry.shown.precision[1:]), card.sent
         there, everywhere, crossed = (rate.add(value, now) for rate, value in zip(self._card_rates, values))
         return (min(1.0, there / everywhere) if everywhere else 0.0), crossed
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +48,28 @@ class _Coming:
     crossed: int
     parcel: Parcel | None = None
     lease: Lease | None = None
+
+
+def place(spec: ExpertSpec, tier: int, block: int) -> tuple[CardExpert, dict[int, int]]:
+    """How an expert lies in a block of the card, and where each of its parts begins there, by index."""
+    layout = spec.layout
+    parts = layout.parts_for(tier)
+    at = dict(zip(parts, np.cumsum([0, *(layout.parts[part].nbytes for part in parts)]).tolist()))
+    codes = [block + at[part.index] for part in layout.codes_for(tier)]
+    one, two, three = (*codes, 0, 0)[:3]
+    return CardExpert((one, two, three, block + at[layout.params_for(tier).index]), len(codes)), at
+
+
+def copier(lease: Lease, at: Mapping[int, int]) -> Callable[[int], None]:
+    """Copies a leased expert to the address that it is called with, each part to its place. From any thread."""
+    parts, layout = lease.parts.parts, lease.parts.spec.layout
+    pieces = [(parts[part].data_ptr(), start, layout.parts[part].nbytes) for part, start in at.items()]
+
+    def copy(host: int) -> None:
+        for address, start, nbytes in pieces:
+            ctypes.memmove(host + start, address, nbytes)
+
+    return copy
 
 
 class CardCache:
@@ -251,6 +273,50 @@ class CardCache:
         """Whether memory can do without so many bytes more of its room until the courier has copied them."""
         return self.beside + nbytes <= MOST_LENT * self.memory
 
+    # ---- what is there for one call alone -----------------------------------------------------------------------
+
+    def can_cross(self, key: ExpertKey, tier: int) -> bool:
+        """Whether it could cross from ordinary memory at this tier, for a call that does not keep it."""
+        spec = self.spec(key)
+        return supports(spec) and spec.layout.bytes_for(tier) <= self._ring.nbytes and self.in_memory(key, tier)
+
+    def lease(self, key: ExpertKey, tier: int) -> Lease | None:
+        """Its copy in ordinary memory, at this tier; None: there is none."""
+        return self._cache.lookup(key, tier, tier)
+
+    @property
+    def buffers(self) -> int:
+        """How many experts may be on their way at once."""
+        return self._ring.slots
+
+    def send(self, block: int, nbytes: int, fill: Callable[[int], object], crossed: int) -> None:
+        """See PinnedRing.send. From any thread that may use the card. Raises CardError."""
+        self._ring.send(block, nbytes, fill, crossed)
+
+    def lend_blocks(self, count: int, nbytes: int, staying: Collection[ExpertKey]) -> list[int]:
+        """As many blocks of this size as there can be, `count` at most: where the card is full, in the place of who is
+        used least, but for those that stay. `give_blocks` takes them back. Raises CardError."""
+        blocks: list[int] = []
+        while len(blocks) < count:
+            block = self.arena.take(nbytes)
+            if block is not None:
+                blocks.append(block)
+                continue
+            stay = {self._cache.number(own) for own in staying}
+            like = [number for number in np.flatnonzero(self._sizes == nbytes).tolist() if number not in stay]
+            if not like:
+                break
+            self._least.pop(nbytes, None)
+            self.leave(self._cache.keys[min(like, key=self._uses.__getitem__)])
+        return blocks
+
+    def give_blocks(self, blocks: Collection[int]) -> None:
+        """They are free for others; nothing that runs may use them any more."""
+        for block in blocks:
+            self.arena.give(block)
+
+    # ---- who makes room ----------------------------------------------------------------------------------------------
+
     def victims(self, key: ExpertKey, tier: int, staying: Collection[ExpertKey] = ()) -> list[ExpertKey]:
         """Who would leave for it, but for those that stay: none where there is room without that; the one of its size
         that is worth least; where none has its size, all of a slab. Raises CardFullError where nobody can."""
@@ -307,26 +373,19 @@ class CardCache:
             block = self.arena.take(nbytes)
             if block is None:
                 return False
-            parts = layout.parts_for(tier)
-            at = dict(zip(parts, np.cumsum([0, *(layout.parts[part].nbytes for part in parts)]).tolist()))
+            where, at = place(spec, tier, block)
 
             # The lease keeps it where it is; the ring keeps `host` until the copy has run.
-            found = {} if lease is None else lease.parts.parts
-            pieces = [
-                (own.data_ptr(), at[part], layout.parts[part].nbytes) for part, own in found.items() if part in at
-            ]
+            copy = None if lease is None else copier(lease, at)
 
             def fill(host: int) -> None:
-                for address, offset, own in pieces:
-                    ctypes.memmove(host + offset, address, own)
-                if lease is None and read is not None:
-                    buffers = [(ctypes.c_char * layout.parts[p].nbytes).from_address(host + at[p]) for p in parts]
-                    read(*key, parts, [memoryview(buffer).cast("B") for buffer in buffers])
+                if copy is not None:
+                    copy(host)
+                elif read is not None:
+                    buffers = [(ctypes.c_char * layout.parts[p].nbytes).from_address(host + at[p]) for p in at]
+                    read(*key, list(at), [memoryview(buffer).cast("B") for buffer in buffers])
 
             crossed = self._events.pop() if self._events else self._device.event()
-            codes = [block + at[part.index] for part in layout.codes_for(tier)]
-            one, two, three = (*codes, 0, 0)[:3]
-            where = CardExpert((one, two, three, block + at[layout.params_for(tier).index]), len(codes))
             held, number = _Held(where, block, nbytes, tier), self._cache.number(key)
             if beside and lease is not None:
                 parcel = Parcel(block, nbytes, fill, crossed)

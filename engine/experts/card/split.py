@@ -1,7 +1,9 @@
 """Who computes what in a layer, so that it ends soonest: Fiddler's choice, per expert and per call.
 
-An expert that the card lacks is computed where it lies (Fiddler, section 3; hobbit, section 4). One that lies on both
-sides goes to the side that would be through sooner, since card and processor work at the same time.
+Of a token, an expert that the card lacks is computed where it lies (Fiddler, section 3; hobbit, section 4). One that
+lies on both sides goes to the side that would be through sooner, since card and processor work at the same time. With
+many tokens, computing takes the processor longer than the expert takes to cross, so that some cross (Fiddler, section
+3, algorithm 1, where each expert is decided for by itself; here by what ends the layer soonest).
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 OWN_HOST, OWN_CARD = 8, 64  # tokens whose products take as long as an expert's weights take to come from memory
 LEARN = 0.05  # weight of the last layer in a rate: some twenty layers, so that one disturbance counts little
@@ -34,18 +37,22 @@ class SideRates:
         """The same on the card, beside the handover."""
         return self.card * (OWN_CARD + tokens) / (OWN_CARD + 1)
 
-    def seen_host(self, experts: float, seconds: float) -> SideRates:
-        """Corrected by what so many experts of one token took."""
-        return replace(self, host=_nearer(self.host, seconds / experts))
+    def seen_host(self, tokens: Sequence[int], seconds: float) -> SideRates:
+        """Corrected by what experts with so many tokens each took."""
+        return replace(self, host=self.host * nearer(1.0, seconds / sum(map(self.host_seconds, tokens))))
 
-    def seen_card(self, experts: float, seconds: float) -> SideRates:
-        """Corrected by what a call with so many experts of one token took; both its parts by the same factor."""
-        expected = self.handover + experts * self.card
-        factor = _nearer(1.0, seconds / expected)
+    def call_seconds(self, tokens: Sequence[int]) -> float:
+        """Of a call of the card with experts of so many tokens each, handover included."""
+        return self.handover + sum(map(self.card_seconds, tokens))
+
+    def seen_card(self, tokens: Sequence[int], seconds: float) -> SideRates:
+        """Corrected by what a call with experts of so many tokens each took; both its parts by the same factor."""
+        factor = nearer(1.0, seconds / self.call_seconds(tokens))
         return replace(self, card=self.card * factor, handover=self.handover * factor)
 
 
-def _nearer(known: float, seen: float) -> float:
+def nearer(known: float, seen: float) -> float:
+    """What is known, corrected by what was seen."""
     return known + LEARN * (min(MOST * known, max(known / MOST, seen)) - known)
 
 
@@ -54,7 +61,7 @@ def split(rates: SideRates, only_card: Sequence[int], both: Sequence[int], only_
 
     Arguments: tokens of each expert that lies there; `both` with the most tokens first, which gain most by the card.
     """
-    card = rates.handover + sum(map(rates.card_seconds, only_card))
+    card = rates.call_seconds(only_card)
     host = sum(map(rates.host_seconds, both)) + sum(map(rates.host_seconds, only_host))
     # With none of them a call of the card may not be made at all.
     best, taken = max(card if only_card else 0.0, host), 0
@@ -64,6 +71,35 @@ def split(rates: SideRates, only_card: Sequence[int], both: Sequence[int], only_
         if max(card, host) < best:
             best, taken = max(card, host), number
     return taken
+
+
+class Crossing(NamedTuple):
+    """An expert that the card lacks. tokens: that chose it. link: seconds of its way there."""
+
+    tokens: int
+    link: float
+
+
+def crossing(
+    rates: SideRates, there: Sequence[int], lacking: Sequence[Crossing], only_host: Sequence[int]
+) -> tuple[int, float]:
+    """How many of `lacking`, from the first on, cross to be computed on the card, and seconds until the card is done.
+
+    there, only_host: tokens of each expert that the card and the processor compute anyway. lacking: with the most
+    tokens first. What crosses is computed while the next crosses.
+    """
+    card, link = rates.call_seconds(there), 0.0
+    host = sum(map(rates.host_seconds, only_host)) + sum(rates.host_seconds(own.tokens) for own in lacking)
+    ends = card if there else 0.0
+    best, taken, through = max(ends, host), 0, ends
+    for number, own in enumerate(lacking, 1):
+        card += rates.card_seconds(own.tokens)
+        link += own.link
+        host -= rates.host_seconds(own.tokens)
+        ends = max(card, link + rates.handover + rates.card_seconds(own.tokens))
+        if max(ends, host) < best:
+            best, taken, through = max(ends, host), number, ends
+    return taken, through
 
 
 def surely_more(uses: float, others: float) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 import torch
@@ -15,6 +14,7 @@ from engine.experts.cache.resident_table import LayerTable
 from engine.experts.card.ahead import CardAhead
 from engine.experts.card.residency import CardCache, CardFullError, ReadParts
 from engine.experts.card.split import SideRates, split, surely_more, worth_bringing
+from engine.experts.execution.card_share import CardShares, Computed, Share
 from engine.experts.execution.requests import Call, ExpertRequest
 from engine.experts.keys import ExpertKey
 from engine.experts.precision import full_tier
@@ -36,15 +36,15 @@ class CardAssistant:
     the processor (CardFailed). failed_beside: what made it fail when it computed something else than experts. ran:
     experts that it computed, as telemetry counts them; host_ran: those of the processor beside it. crossing: whether
     experts that the card lacks cross over to be computed there (GPU-centric), as long as they lie in memory. ahead:
-    brings what is expected of the next layers.
+    brings what is expected of the next layers. shares: its part in calls of many tokens.
     """
 
     def __init__(
         self, kernels: ExpertKernels, held: CardCache, rates: SideRates, telemetry: ExpertTelemetry,
-        activations: Mapping[int, Activation], tier: Callable[[], int | None],
+        activations: Mapping[int, Activation], tier: Callable[[], int | None], *, shares: CardShares,
     ) -> None:  # fmt: skip
         """tier: what counts as full precision now."""
-        self.held, self.rates = held, rates
+        self.held, self.rates, self.shares = held, rates, shares
         self.lost: Callable[[CardError], None] = lambda error: None
         self.failed_beside: Callable[[], CardError | None] = lambda: None
         self.alive = True
@@ -55,7 +55,11 @@ class CardAssistant:
         self._indices: list[int] = []
         self._experts: list[int] = []
         self._begun = self._collected = False
-        self._cuts: deque[tuple[CardWork, list[int], torch.Tensor]] = deque()
+
+    @property
+    def sent(self) -> int:
+        """Bytes that have crossed to the card."""
+        return self.held.sent + self.shares.sent
 
     # ---- one token --------------------------------------------------------------------------------------------------
 
@@ -97,7 +101,7 @@ class CardAssistant:
         """Wait for the card, and put what it computed where it belongs in out [k * hidden]; False: it failed."""
         try:
             found = self._kernels.finish()
-            self.rates = self.rates.seen_card(len(self._indices), self._kernels.seconds + self._kernels.launching)
+            self.rates = self.rates.seen_card([1] * len(self._indices), self._kernels.seconds + self._kernels.launching)
         except CardError as error:
             self.fail(error)
             return False
@@ -129,7 +133,7 @@ class CardAssistant:
         """The processor took so long for so many experts of one token."""
         self.host_ran += experts
         if experts:
-            self.rates = self.rates.seen_host(experts, seconds)
+            self.rates = self.rates.seen_host([1] * experts, seconds)
 
     def ran_alone(self, layer: int, chosen: Sequence[int]) -> None:
         """The card has computed these experts of one token, all of a layer's, by itself."""
@@ -141,76 +145,33 @@ class CardAssistant:
 
     # ---- many tokens ------------------------------------------------------------------------------------------------
 
-    def begin_batch(self, call: Call, requests: Sequence[ExpertRequest]) -> list[ExpertRequest]:
-        """Have the card compute what it holds of these; returns them. `collect_batch` is to be called for them."""
+    def share(self, call: Call, requests: Sequence[ExpertRequest]) -> Share | None:
+        """What the card takes of a call of many tokens, and has begun; None: nothing. `done_with` is to be called."""
         if not self._works() or not requests:
-            return []
+            return None
+        if len(call.x) == 1:  # what is brought ahead meanwhile makes none of these leave
+            self.ahead.asked(requests[0].key.layer, [request.key.expert for request in requests])
         try:
-            self.held.use()
-            self.held.commit()
+            return self.shares.begin(call, requests)
         except CardError as error:
             self.fail(error)
-            return []
-        there = [r for r in requests if r.tier and r.tier <= self.held.tier(r.key) <= r.full]
-        by_spec: dict[int, list[ExpertRequest]] = {}
-        for request in there:
-            by_spec.setdefault(id(request.spec), []).append(request)
-        for same in by_spec.values():
-            self._cut(call, same)
-        return there
+            return None
 
-    def _cut(self, call: Call, requests: Sequence[ExpertRequest]) -> None:
-        """Into calls of no more slots than there is room for."""
-        most, activation = self._kernels.most_slots, self._activations[requests[0].key.layer]
-        pieces = [(r, r.slots[at : at + most]) for r in requests for at in range(0, len(r.slots), most)]
-        while pieces:
-            taken, slots = [], 0
-            while pieces and slots + len(pieces[0][1]) <= most:
-                taken.append(pieces.pop(0))
-                slots += len(taken[-1][1])
-            rows = [slot for _, own in taken for slot in own]
-            x = call.x[torch.tensor(rows) // call.k].contiguous()
-            where, counts = [self.held.expert(r.key) for r, _ in taken], [len(own) for _, own in taken]
-            self._cuts.append((CardWork(taken[0][0].spec, activation, where, counts, x.data_ptr(), len(rows)), rows, x))
-
-    def advance(self) -> bool:
-        """Begin what comes next, if nothing is under way; False: the card failed."""
-        if self._begun or not self._cuts:
-            return True
+    def collect_share(self, share: Share, host: Computed) -> bool:
+        """Wait for it; False: the card failed, and what it had taken is the processor's to compute."""
         try:
-            self._kernels.begin(self._cuts[0][0])
+            self.shares.collect(share, host)
         except CardError as error:
             return self.fail(error)
-        self._begun = True
+        self.ran += sum(len(request.slots) for request in share.taken)
+        self.host_ran += sum(host.tokens)
         return True
 
-    def collect_batch(self, call: Call, taken: Sequence[ExpertRequest]) -> bool:
-        """Wait for all of it, and write the slots; False: the card failed, and they are the processor's to compute."""
-        while self._cuts:
-            if not self.advance():
-                return False
-            try:
-                found = torch.from_numpy(self._kernels.finish())
-            except CardError as error:
-                return self.fail(error)
-            self._begun = False
-            _, rows, _ = self._cuts.popleft()
-            call.out[torch.tensor(rows)] = found
-        for request in taken:
-            self.ran += len(request.slots)
-            self._telemetry.precision[self.held.tier(request.key)] += len(request.slots)
-        self._telemetry.hit(len(taken))
-        return True
-
-    def give_up_batch(self) -> None:
-        """The call ended by an error: nothing of it is wanted any more."""
-        self._cuts.clear()
-        if self._begun and self.alive:
-            self._begun = False
-            try:
-                self._kernels.finish()
-            except CardError as error:
-                self.fail(error)
+    def done_with(self, share: Share) -> None:
+        """It was collected, or the call ended by an error: nothing of it is wanted any more."""
+        self.shares.close(share)
+        if self.alive:
+            self.held.give_blocks(share.blocks)
 
     # ---- what comes to the card -------------------------------------------------------------------------------------
 
@@ -312,7 +273,6 @@ class CardAssistant:
         """The card is of no use any more. Always False."""
         if self.alive:
             self.alive, self._begun = False, False
-            self._cuts.clear()
             self.held.forget()
             self.lost(error)
         return False

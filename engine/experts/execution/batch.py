@@ -10,6 +10,7 @@ import torch
 
 from engine.experts.cache.expert_cache import ExpertCache, Lease
 from engine.experts.execution.assistant import CardAssistant
+from engine.experts.execution.card_share import Computed
 from engine.experts.execution.requests import Call, ExpertRequest
 from engine.experts.execution.sweep import Sweeps
 from engine.experts.loading.pending import LoadQueue, PendingLoads
@@ -51,6 +52,8 @@ class BatchExecutor:
         self.prefetch: Prefetcher | None = None
         self.card: CardAssistant | None = None
         self.read_on: Callable[[], None] = lambda: None
+        self._computed: list[int] = []  # tokens of each expert of the last call that a card had its share in
+        self._seconds = 0.0
 
     def run(self, call: Call, requests: Sequence[ExpertRequest]) -> list[int]:
         """Fill the slots of every request; returns those that were skipped.
@@ -58,19 +61,19 @@ class BatchExecutor:
         Raises the UnderhillError of an expert that cannot be had; nothing is leased or pending for the call then.
         """
         card = self.card
-        taken = [] if card is None else card.begin_batch(call, requests)
-        if card is None or not taken:
+        share = None if card is None else card.share(call, requests)
+        if card is None or share is None:
             return self._run(call, requests)
-        names = {request.key for request in taken}
+        names = {request.key for request in share.taken}
+        self._computed, self._seconds = [], 0.0
         try:
-            card.advance()
             rest = [request for request in requests if request.key not in names]
             skipped = self._run(call, rest) if rest else []
-            if not card.collect_batch(call, taken):
-                skipped += self._run(call, taken)  # on the processor: nothing is lost but time
+            if not card.collect_share(share, Computed(self._computed, self._seconds)):
+                skipped += self._run(call, share.taken)  # on the processor: nothing is lost but time
             return skipped
         finally:
-            card.give_up_batch()
+            card.done_with(share)
 
     def _run(self, call: Call, requests: Sequence[ExpertRequest]) -> list[int]:
         """See run: on the processor."""
@@ -135,10 +138,13 @@ class BatchExecutor:
                     self._telemetry.coarse(request.key, len(request.slots))
             for spec, work in groups.values():
                 layer = found[0][0].key.layer
-                start = 0.0 if self.observer is None else time.perf_counter()
+                start = time.perf_counter()
                 self._kernel.run(spec, self.activations[layer], work, call.x, call.k, call.out)
+                end = time.perf_counter()
+                self._seconds += end - start
                 if self.observer is not None:
-                    self.observer.computed(layer, len(work), start, time.perf_counter())
+                    self.observer.computed(layer, len(work), start, end)
+            self._computed += [len(request.slots) for request, _ in found]
         finally:
             for _, lease in found:
                 lease.release()

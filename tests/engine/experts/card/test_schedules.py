@@ -28,18 +28,20 @@ from tests.engine.experts.sources import MemorySource
 
 ORDERS = int(os.environ.get("UNDERHILL_ORDERS", "200"))
 LAYERS, K = (0, 1), 3
-MODES = ("cpu-assisted", "gpu", "gpu, ahead")
+MODES = ("cpu-assisted", "gpu", "gpu, ahead", "prompts")
 SOURCE = MemorySource(SPEC, layers=LAYERS, experts=8)
 
 
 def recorded(path: Path, compiler: StandIn, seed: int, mode: str) -> CommandStream:
     """Tokens and prompts, while experts come and go: 16 there are, 12 in memory, 4 on the card. mode: 'gpu, ahead':
-    what a predictor says comes beside the model's thread. By odd seeds memory has room for 6 alone, so that what comes
+    what a predictor says comes beside the model's thread; 'prompts': all is in memory, so that much crosses for
+    them. By odd seeds memory has room for 6 alone, so that what comes
     otherwise comes by the model's thread, too."""
     schedule, draw = RecordedSchedule(seed), torch.Generator().manual_seed(seed)
     simulated = SimulatedDriver(total=TOTAL, compiler=compiler, schedule=schedule)
-    with beside(path, compiler, experts=6 if seed % 2 else 12, on_card=4, simulated=simulated) as both:
-        both.card.assistant.crossing = mode != "cpu-assisted"
+    experts, every = (100, 2) if mode == "prompts" else (6 if seed % 2 else 12, 8)
+    with beside(path, compiler, experts=experts, on_card=4 + seed, simulated=simulated) as both:
+        both.card.assistant.crossing = mode.startswith("gpu")
         both.card.held.courier.rate = 1e15
         keys = list(SOURCE.records)[::3]
         both.card.fill(keys)
@@ -49,7 +51,7 @@ def recorded(path: Path, compiler: StandIn, seed: int, mode: str) -> CommandStre
             both.runtime.read_ahead(Said(8, lambda token, row: [(token + row + at) % 8 for at in range(K)]), K, 2)
         for number in range(24):
             both.runtime.begin_pass([number], number)
-            tokens = 9 if number % 8 == 5 else 1
+            tokens = 9 if number % every == every - 1 else 1
             x, ids, weights = SOURCE.routing(tokens, K, int(torch.randint(0, 1 << 20, (1,), generator=draw)))
             for layer in LAYERS:
                 if tokens > 1:
@@ -66,6 +68,8 @@ def recorded(path: Path, compiler: StandIn, seed: int, mode: str) -> CommandStre
         if mode == "gpu, ahead":
             assert both.runtime.prefetch is not None
             assert both.runtime.prefetch.stats.started > 5
+        if mode == "prompts":
+            assert both.card.assistant.shares.sent > 40 * SPEC.layout.bytes_for(8)
         if mode == "gpu":
             both.card.assistant.drop()  # what counts as full precision changes
         assert both.card.assistant.ran > 40
