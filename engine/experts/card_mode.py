@@ -77,13 +77,11 @@ class CardMode:
             self.linears = CardLinears(self.device, ptx, runtime.kernel, linears, linear_room)
             capacity += linear_room - self.linears.nbytes
             arena = DeviceArena(self.device, max(0, min(capacity, self.device.free_memory() - ENOUGH_FREE)))
-            self.held = CardCache(self.device, arena, ring, runtime.cache, runtime.table)
+            self.held = CardCache(self.device, arena, ring, runtime.cache, runtime.table, runtime.full)
             self.held.measure_link()
             rates, activations = self.proof.rates, runtime.batch.activations
             shares = CardShares(self.device, kernels, self.held, rates, runtime.telemetry, activations)
-            self.assistant = CardAssistant(
-                kernels, self.held, rates, runtime.telemetry, activations, runtime.full, shares=shares
-            )
+            self.assistant = CardAssistant(kernels, self.held, rates, runtime.telemetry, activations, shares)
             self.assistant.crossing = crossing
             self.ahead = self._look_ahead(ptx, kernels)
         except BaseException:

@@ -11,7 +11,6 @@ from engine.cuda.errors import CardError
 from engine.experts.card.residency import CardCache, CardFullError
 from engine.experts.card.split import SideRates
 from engine.experts.keys import ExpertKey
-from engine.experts.precision import full_tier
 from engine.experts.predictors.predictor import Floats
 from engine.experts.prefetch.controller import PrefetchController
 from engine.experts.telemetry import PrefetchStats
@@ -30,12 +29,12 @@ class CardAhead:
     """
 
     def __init__(
-        self, held: CardCache, rates: Callable[[], SideRates], tier: Callable[[], int | None],
-        crossing: Callable[[], bool], alive: Callable[[], bool], failed: Callable[[CardError], object],
+        self, held: CardCache, rates: Callable[[], SideRates], crossing: Callable[[], bool],
+        alive: Callable[[], bool], failed: Callable[[CardError], object],
     ) -> None:  # fmt: skip
         """rates: of both sides now. alive: whether the card computes. failed: told what makes it fail."""
         self.controller = PrefetchController()
-        self._held, self._rates, self._tier = held, rates, tier
+        self._held, self._rates = held, rates
         self._crossing, self._alive, self._failed = crossing, alive, failed
         self._planned: set[ExpertKey] = set()  # brought ahead, and not asked for yet
         self._expected: dict[int, list[int]] = {}  # by layer, the first of those that were expected there
@@ -68,7 +67,7 @@ class CardAhead:
 
     @property
     def _largest(self) -> int:
-        return self._held.largest(self._tier())
+        return self._held.largest
 
     # ---- what comes -------------------------------------------------------------------------------------------------
 
@@ -96,7 +95,7 @@ class CardAhead:
             self._failed(error)
 
     def _bring(self, key: ExpertKey) -> None:
-        held, tier = self._held, full_tier(self._held.spec(key), self._tier())
+        held, tier = self._held, self._held.full(key)
         if not held.can_come(key, tier) or not held.can_lend(held.spec(key).layout.bytes_for(tier)):
             return
         try:
@@ -133,7 +132,7 @@ class CardAhead:
         counts = self._counts
         for key in keys:
             self._planned.discard(key)
-            nbytes = self._held.spec(key).layout.bytes_for(full_tier(self._held.spec(key), self._tier()))
+            nbytes = self._held.spec(key).layout.bytes_for(self._held.full(key))
             if key in chosen:
                 counts.used += 1
                 counts.useful += nbytes

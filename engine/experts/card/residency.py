@@ -73,21 +73,27 @@ def copier(lease: Lease, at: Mapping[int, int]) -> Callable[[int], None]:
 
 
 class CardCache:
-    """Experts on the card, each at its full tier. Used by the thread that runs the model, under the layer's lock.
+    """Experts on the card. Used by the thread that runs the model, under the layer's lock.
 
     An expert that comes is a copy of what lies in memory, which stays there: leaving the card costs nothing while it
     does. What the card computes does not count as a use of the memory's copy, so that the memory's policy lets go of it
     before what only the memory has.
 
+    An expert is there at any tier that memory had it at. What the layers' tables and `there` name is held in full;
+    `coarse` has the tiers of the others, for tokens that are content with that (HOBBIT, section 3.2).
+
     nbytes: held. sent: bytes that have crossed. courier: brings what `bring` is told to have come beside the model.
     """
 
     def __init__(
-        self, device: CardDevice, arena: DeviceArena, ring: PinnedRing, cache: ExpertCache, table: ResidentTable
-    ) -> None:
-        """Raises CardError."""
+        self, device: CardDevice, arena: DeviceArena, ring: PinnedRing, cache: ExpertCache, table: ResidentTable,
+        most: Callable[[], int | None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """most: the tier that counts as full precision now; None: the finest stored. Raises CardError."""
         self._device, self.arena, self._ring, self._cache, self._table = device, arena, ring, cache, table
+        self._most = most
         self._held: dict[int, _Held] = {}
+        self.coarse: dict[ExpertKey, int] = {}
         self._sizes = np.zeros(len(cache.keys), np.int64)  # bytes of those held, by number; 0: not there
         self._coming: dict[int, _Coming] = {}
         self._events: list[int] = []  # that serve again
@@ -101,7 +107,7 @@ class CardCache:
 
     def measure_link(self) -> None:
         """See how fast experts come, where there is room for one. Raises CardError."""
-        nbytes = self.largest(None)
+        nbytes = self.largest
         if (block := self.arena.take(nbytes)) is not None:
             self.courier.measure(block, nbytes)
             self.arena.give(block)
@@ -151,7 +157,7 @@ class CardCache:
                 self._sizes[number] = own.held.nbytes
                 if own.held.nbytes in self._least:
                     self._least[own.held.nbytes] = min(self._least[own.held.nbytes], float(self._uses[number]))
-                self._show(number, own.held.expert)
+                self._show(number, own.held)
                 if own.lease is not None:
                     own.lease.release()
 
@@ -241,16 +247,18 @@ class CardCache:
         return block is not None
 
     def wanted(self, key: ExpertKey, tier: int) -> bool:
-        """Whether it could come: it is not there nor on its way, there are kernels for it, and no more than one copy
-        for each of the ring's buffers is under way."""
+        """Whether it could come: it is not there so finely nor on its way, there are kernels for it, and no more than
+        one copy for each of the ring's buffers is under way."""
         number = self._cache.number(key)
         spec = self._cache.specs[number]
-        if spec is None or number in self._held or number in self._coming or len(self._coming) >= self._ring.slots:
+        if spec is None or number in self._coming or len(self._coming) >= self._ring.slots or self.tier(key) >= tier:
             return False
         return supports(spec) and spec.layout.bytes_for(tier) <= self._ring.nbytes
 
-    def largest(self, tier: int | None) -> int:
+    @property
+    def largest(self) -> int:
         """Bytes of the largest expert, at what counts as full precision."""
+        tier = self._most()
         if tier not in self._largest:
             specs = {spec for spec in self._cache.specs if spec is not None and supports(spec)}
             self._largest[tier] = max(spec.layout.bytes_for(full_tier(spec, tier)) for spec in specs)
@@ -260,6 +268,14 @@ class CardCache:
     def memory(self) -> int:
         """Bytes of experts that ordinary memory holds at most."""
         return self._cache.capacity
+
+    def full(self, key: ExpertKey) -> int:
+        """The tier of it that counts as full precision."""
+        return full_tier(self.spec(key), self._most())
+
+    def here(self, key: ExpertKey) -> int:
+        """The tier that ordinary memory holds it at, no finer than what counts as full; 0: it does not."""
+        return self._cache.tier(key, self.full(key))
 
     def in_memory(self, key: ExpertKey, tier: int) -> bool:
         """Whether ordinary memory holds it at this tier."""
@@ -359,7 +375,8 @@ class CardCache:
 
     def bring(self, key: ExpertKey, tier: int, read: ReadParts | None = None, *, beside: bool = False) -> bool:
         """Copy it from memory, or have it read from disk by `read`; False: it is not in memory at this tier, or there
-        is no room. It is there once `commit` finds so. Raises CardError, and what `read` raises.
+        is no room. It is there once `commit` finds so, and a coarser copy is gone before. Raises CardError, and what
+        `read` raises.
 
         beside: the courier copies it from memory, while this thread goes on.
         """
@@ -368,6 +385,8 @@ class CardCache:
         lease = self._cache.lookup(key, tier, tier)
         if lease is None and read is None:
             return False
+        if self.tier(key):
+            self.leave(key)
         kept = False  # the lease, by what is on its way
         try:
             block = self.arena.take(nbytes)
@@ -444,9 +463,14 @@ class CardCache:
         """Bytes of the card that are taken for experts, used or not."""
         return self.arena.held
 
-    def _show(self, number: int, where: CardExpert | None) -> None:
-        layer, expert = self._cache.keys[number]
-        self._table.layers[layer].card[expert] = 0 if where is None else where.planes
+    def _show(self, number: int, held: _Held | None) -> None:
+        key = self._cache.keys[number]
+        self.coarse.pop(key, None)
+        whole = held is not None and held.tier >= self.full(key)
+        if held is not None and not whole:
+            self.coarse[key] = held.tier
+        where = held.expert if held is not None and whole else None
+        self._table.layers[key.layer].card[key.expert] = 0 if where is None else where.planes
         self.there.set(number, where)
 
     def spec(self, key: ExpertKey) -> ExpertSpec:

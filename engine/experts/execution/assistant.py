@@ -13,11 +13,11 @@ from engine.experts.backend import Step
 from engine.experts.cache.resident_table import LayerTable
 from engine.experts.card.ahead import CardAhead
 from engine.experts.card.residency import CardCache, CardFullError, ReadParts
-from engine.experts.card.split import SideRates, split, surely_more, worth_bringing
+from engine.experts.card.split import Crossing, SideRates, crossing, split, surely_more, worth_bringing
 from engine.experts.execution.card_share import CardShares, Computed, Share
 from engine.experts.execution.requests import Call, ExpertRequest
 from engine.experts.keys import ExpertKey
-from engine.experts.precision import full_tier
+from engine.experts.precision import RequestedPrecision, Thresholds, requested_precisions
 from engine.experts.telemetry import ExpertTelemetry
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT
@@ -41,17 +41,16 @@ class CardAssistant:
 
     def __init__(
         self, kernels: ExpertKernels, held: CardCache, rates: SideRates, telemetry: ExpertTelemetry,
-        activations: Mapping[int, Activation], tier: Callable[[], int | None], *, shares: CardShares,
+        activations: Mapping[int, Activation], shares: CardShares,
     ) -> None:  # fmt: skip
-        """tier: what counts as full precision now."""
         self.held, self.rates, self.shares = held, rates, shares
         self.lost: Callable[[CardError], None] = lambda error: None
         self.failed_beside: Callable[[], CardError | None] = lambda: None
         self.alive = True
         self.ran = self.host_ran = 0
         self.crossing = False
-        self._kernels, self._telemetry, self._activations, self._tier = kernels, telemetry, activations, tier
-        self.ahead = CardAhead(held, lambda: self.rates, tier, lambda: self.crossing, lambda: self.alive, self.fail)
+        self._kernels, self._telemetry, self._activations = kernels, telemetry, activations
+        self.ahead = CardAhead(held, lambda: self.rates, lambda: self.crossing, lambda: self.alive, self.fail)
         self._indices: list[int] = []
         self._experts: list[int] = []
         self._begun = self._collected = False
@@ -70,11 +69,12 @@ class CardAssistant:
         try:
             self.held.use()
             self.held.commit()
-            card, chosen = experts.card, step.chosen
-            self.ahead.asked(experts.layer, chosen.tolist())
-            if self.crossing:
-                self._cross([ExpertKey(experts.layer, expert) for expert in chosen])
-            there = [index for index in range(step.k) if card[chosen[index]]]
+            chosen = step.chosen.tolist()
+            self.ahead.asked(experts.layer, chosen)
+            asked = _precisions(experts, step)
+            if now := self._crossing(experts, chosen, asked):
+                self._cross(now, [ExpertKey(experts.layer, expert) for expert in chosen])
+            there = [i for i, expert in enumerate(chosen) if self._serves(experts, expert, asked[i])]
             if not there:
                 return False
             both = [index for index in there if self._in_memory(experts, chosen[index])]
@@ -116,8 +116,10 @@ class CardAssistant:
             experts.taken[expert] = 0
         if self._collected:
             self.ran += len(self._experts)
-            for expert in self._experts:
-                self._telemetry.precision[self.held.tier(ExpertKey(experts.layer, expert))] += 1
+            for key in (ExpertKey(experts.layer, expert) for expert in self._experts):
+                self._telemetry.precision[self.held.tier(key)] += 1
+                if key in self.held.coarse:
+                    self._telemetry.coarse(key, 1)
         self._experts, self._indices, self._collected = [], [], False
         if not self.alive:
             return
@@ -128,6 +130,40 @@ class CardAssistant:
             self.bring_one(experts, step.chosen.tolist())
         except CardError as error:
             self.fail(error)
+
+    def _serves(self, experts: LayerTable, expert: int, asked: RequestedPrecision) -> bool:
+        """Whether the card has an expert as finely as is asked of it. What is there in full always serves."""
+        if experts.card[expert]:
+            return True
+        coarse = self.held.coarse.get(ExpertKey(experts.layer, expert), 0)
+        return bool(coarse) and asked < RequestedPrecision.HIGH and coarse >= experts.spec.tiers[experts.native.low - 1]
+
+    def _crossing(
+        self, experts: LayerTable, chosen: Sequence[int], asked: Sequence[RequestedPrecision]
+    ) -> list[ExpertKey]:
+        """Which of a token's experts cross now, from memory, as finely as is asked of them. GPU-centric, all that the
+        card lacks; else as many as end the layer soonest so."""
+        held, rate = self.held, self.held.courier.rate
+        if not self.crossing and held.largest / rate > self.rates.host:
+            return []  # the processor is through with one before it is there
+        lacking = [
+            (ExpertKey(experts.layer, expert), own)
+            for expert, own in zip(chosen, asked, strict=True)
+            if not self._serves(experts, expert, own)
+        ]
+        able = [key for key, own in lacking if self._can_cross(key, own)]
+        if self.crossing:
+            return able
+        ways = [Crossing(1, held.spec(key).layout.bytes_for(held.here(key)) / rate) for key in able]
+        there, rest = len(chosen) - len(lacking), len(lacking) - len(able)
+        return able[: crossing(self.rates, [1] * there, ways, [1] * rest)[0]]
+
+    def _can_cross(self, key: ExpertKey, asked: RequestedPrecision) -> bool:
+        """Whether memory has it as finely as is asked of it: one that may be skipped is not worth its way."""
+        if asked == RequestedPrecision.SKIP:
+            return False
+        least = self.held.full(key) if asked == RequestedPrecision.HIGH else 1
+        return self.held.here(key) >= least
 
     def computed(self, experts: int, seconds: float) -> None:
         """The processor took so long for so many experts of one token."""
@@ -178,24 +214,26 @@ class CardAssistant:
     def bring_one(self, experts: LayerTable, chosen: Sequence[int]) -> None:
         """Of a token's experts that the card lacks, bring the one used most, where it pays. Raises CardError."""
         self.held.used(experts.layer, chosen)
-        lacking = [ExpertKey(experts.layer, expert) for expert in chosen if not experts.card[expert]]
+        keys = [ExpertKey(experts.layer, expert) for expert in chosen if not experts.card[expert]]
+        coarse = self.held.coarse
+        lacking = [key for key in keys if key not in coarse or self.held.here(key) > coarse[key]]
         if lacking:
             self.bring(max(lacking, key=self.held.uses))
 
     def fill(self, key: ExpertKey, read: ReadParts) -> bool:
         """Bring an expert, from disk if need be, as long as none has to leave for it; False: it cannot come."""
-        tier = full_tier(self.held.spec(key), self._tier())
+        tier = self.held.full(key)
         self.held.wait_for_buffer()
         return self.held.wanted(key, tier) and self.held.bring(key, tier, read)
 
     def bring(self, key: ExpertKey) -> bool:
         """Have an expert come from memory, where that pays and the courier is idle: beside the model, if memory can do
         without the room meanwhile. Raises CardError."""
-        spec = self.held.spec(key)
-        tier = full_tier(spec, self._tier())
-        nbytes = spec.layout.bytes_for(tier)
-        if self.held.beside or not self.held.can_come(key, tier):
+        if self.held.beside or not (tier := self.held.here(key)) or not self.held.can_come(key, tier):
             return False
+        nbytes = self.held.spec(key).layout.bytes_for(tier)
+        if tier < self.held.full(key) and not self.held.has_room(nbytes):
+            return False  # it serves some tokens only: nobody leaves for that
         if not self.held.has_room(nbytes) and not self._pays(key, self.held.least_uses(nbytes), nbytes):
             return False
         try:
@@ -216,10 +254,10 @@ class CardAssistant:
         more = surely_more(self.held.uses(key), lost)
         return worth_bringing(self.rates, more, nbytes / self.held.courier.rate)
 
-    def _cross(self, chosen: Sequence[ExpertKey]) -> None:
-        """Have those of a token's experts come that memory has, and wait for them. Raises CardError."""
-        for key in chosen:
-            tier = full_tier(self.held.spec(key), self._tier())
+    def _cross(self, keys: Sequence[ExpertKey], chosen: Sequence[ExpertKey]) -> None:
+        """Have these of a token's experts come, and wait for them. Raises CardError."""
+        for key in keys:
+            tier = self.held.here(key)
             self.held.give_up(key)  # what waits for its turn comes now
             self.held.wait_for_buffer()
             if not self.held.can_come(key, tier):
@@ -262,7 +300,7 @@ class CardAssistant:
 
     def _in_memory(self, experts: LayerTable, expert: int) -> bool:
         at = EXPERT.size * expert + _PLANES_AT
-        return bool(_PLANES.unpack_from(experts.table, at)[0] >= experts.card[expert])
+        return bool(_PLANES.unpack_from(experts.table, at)[0] >= (experts.card[expert] or experts.native.low))
 
     def _works(self) -> bool:
         if self.alive and (error := self.failed_beside()) is not None:
@@ -276,3 +314,11 @@ class CardAssistant:
             self.held.forget()
             self.lost(error)
         return False
+
+
+def _precisions(experts: LayerTable, step: Step) -> Sequence[RequestedPrecision]:
+    """What a token asks of each of its experts."""
+    thresholds = Thresholds(experts.native.t1, experts.native.t2)
+    if thresholds.exact:
+        return [RequestedPrecision.HIGH] * step.k
+    return [RequestedPrecision(own) for own in requested_precisions(step.weights.numpy(), thresholds).ravel().tolist()]

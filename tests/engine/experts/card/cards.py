@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor
 
 from engine.cuda.driver import Driver
 from engine.experts.backend import Step
-from engine.experts.card import split
+from engine.experts.card import courier, split
 from engine.experts.card.split import SideRates
 from engine.experts.card_mode import CardMode
 from engine.experts.execution import card_proof
@@ -27,6 +28,7 @@ from engine.store.reader import Store
 from tests.engine.cuda.simulated_driver import MIB, Compiler, SimulatedDriver
 
 SPEC = ExpertSpec(96, 64, 8, 32)
+LINK = 3e8  # bytes a second: an expert takes a little longer than the processor to compute it
 FAST_CARD = SideRates(host=1e-4, card=1e-5, handover=5e-5)  # what the processor and a laptop's card are to each other
 
 
@@ -48,18 +50,25 @@ def beside(
     on_card: float = 6,
     seed: int = 0,
     rates: SideRates = FAST_CARD,
+    link: float | None = LINK,
     eagerness: float = 0.3,
     simulated: SimulatedDriver | None = None,
 ) -> Iterator[Beside]:
-    """A runtime over the store with room for so many experts in memory and on a card whose rates stay what they are.
+    """A runtime over the store with room for so many experts in memory and on a card whose rates stay what they are,
+    that of the link too, but where None lets it be measured.
 
     Experts are exchanged for any difference in their uses, so that much comes and goes within few tokens.
     """
     nbytes = SPEC.layout.bytes_for(8)
     simulated = simulated or SimulatedDriver(seed, TOTAL, compiler, eagerness=eagerness)
-    learn, chance, measured = split.LEARN, split.CHANCE, card_proof.measure_rates
-    split.LEARN, split.CHANCE, card_proof.measure_rates = 0.0, 0.0, lambda *args: rates
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(split, "LEARN", 0.0)
+        patch.setattr(split, "CHANCE", 0.0)
+        patch.setattr(card_proof, "measure_rates", lambda *args: rates)
+        if link is not None:
+            patch.setattr(courier.Courier, "measure", lambda *args: None)
+            patch.setattr(courier, "RATE", link)
+            patch.setattr(courier, "LEARN", 0.0)
         with Store.open(path) as store:
             runtime = open_runtime(store, Activation(), int(experts * nbytes), readers=1, threads=1)
             try:
@@ -70,8 +79,6 @@ def beside(
                     card.close()
             finally:
                 runtime.close()
-    finally:
-        split.LEARN, split.CHANCE, card_proof.measure_rates = learn, chance, measured
 
 
 def settle(card: CardMode) -> None:

@@ -22,6 +22,7 @@ from tests.engine.experts.sources import MemorySource
 
 LAYERS, EXPERTS, K, TOKENS = (0, 1, 2), 8, 3, 24
 SOURCE = MemorySource(SPEC, layers=LAYERS, experts=EXPERTS)
+QUICK = 1e15  # bytes a second of the link
 Say = Callable[[int, int], Sequence[int]]
 
 
@@ -35,13 +36,6 @@ def truth(token: int, row: int) -> list[int]:
 
 def lie(token: int, row: int) -> list[int]:
     return [expert for expert in range(EXPERTS) if expert not in truth(token, row)]
-
-
-@pytest.fixture(autouse=True)
-def _quick_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(courier.Courier, "measure", lambda *args: None)
-    monkeypatch.setattr(courier, "RATE", 1e15)
-    monkeypatch.setattr(courier, "LEARN", 0.0)
 
 
 def run(both: Beside, tokens: range, *, patient: bool = True) -> list[Tensor]:
@@ -82,7 +76,7 @@ def nothing_leased(runtime: ExpertRuntime) -> bool:
 @pytest.mark.parametrize("patient", [True, False])
 @pytest.mark.parametrize("say", [truth, lie])
 def test_what_comes_ahead_changes_no_bit_and_is_counted(path: Path, compiler: StandIn, say: Say, patient: bool) -> None:
-    with beside(path, compiler, experts=24, on_card=9) as both:
+    with beside(path, compiler, experts=24, on_card=9, link=QUICK) as both:
         prefetch = warmed(both, say)
         expected, ran = alone(both, range(TOKENS)), both.card.assistant.host_ran
         assert all(map(torch.equal, run(both, range(TOKENS), patient=patient), expected))
@@ -124,13 +118,13 @@ def test_what_this_layer_or_the_next_needs_makes_no_room(path: Path, compiler: S
 
 
 def test_nothing_comes_that_would_be_late_or_is_computed_here_as_soon(path: Path, compiler: StandIn) -> None:
-    with beside(path, compiler, experts=24, on_card=9) as both:
+    with beside(path, compiler, experts=24, on_card=9, link=QUICK) as both:
         prefetch = warmed(both, truth)
         both.card.held.courier.rate = 1.0  # a link slower than any layer
         run(both, range(TOKENS))
         assert prefetch.stats.started == 0
     for rates, comes in ((SideRates(1e-6, 1e-5, 1e-3), False), (FAST_CARD, True)):
-        with beside(path, compiler, experts=24, on_card=9, rates=rates) as both:
+        with beside(path, compiler, experts=24, on_card=9, rates=rates, link=QUICK) as both:
             prefetch = warmed(both, truth, crossing=False)
             run(both, range(TOKENS))
             assert (prefetch.stats.started > 0) == comes
@@ -139,7 +133,7 @@ def test_nothing_comes_that_would_be_late_or_is_computed_here_as_soon(path: Path
 def test_what_waits_for_its_turn_is_left_where_it_is(
     path: Path, compiler: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with beside(path, compiler, experts=24, on_card=9) as both:
+    with beside(path, compiler, experts=24, on_card=9, link=QUICK) as both:
         prefetch = warmed(both, truth)
         held, ahead = both.card.held, both.card.assistant.ahead
         run(both, range(2))
@@ -162,11 +156,8 @@ def test_what_waits_for_its_turn_is_left_where_it_is(
         assert nothing_leased(both.runtime)
 
 
-def test_the_link_is_measured_when_the_card_is_opened(
-    path: Path, compiler: StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.undo()
-    with beside(path, compiler) as both:
+def test_the_link_is_measured_when_the_card_is_opened(path: Path, compiler: StandIn) -> None:
+    with beside(path, compiler, link=None) as both:
         assert both.card.held.courier.rate != courier.RATE
         assert both.card.held.nbytes == 0
 
@@ -174,7 +165,7 @@ def test_the_link_is_measured_when_the_card_is_opened(
 def test_a_card_that_is_lost_while_something_crosses_costs_the_answer_nothing(path: Path, compiler: StandIn) -> None:
     for call in ("cuMemcpyHtoDAsync_v2", "cuEventSynchronize", "cuEventRecord"):
         for after in (0, 17):
-            with beside(path, compiler, experts=24, on_card=9) as both:
+            with beside(path, compiler, experts=24, on_card=9, link=QUICK) as both:
                 warmed(both, truth)
                 expected = alone(both, range(TOKENS))
                 found = run(both, range(4), patient=False)

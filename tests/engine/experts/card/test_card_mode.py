@@ -115,6 +115,69 @@ def test_experts_cross_over_only_where_that_is_wanted(
         nothing_left(both)
 
 
+def test_what_is_asked_for_coarsely_crosses_and_stays_as_memory_has_it(path: Path, compiler: StandIn) -> None:
+    """HOBBIT's T1 and T2: what was read with fewer bits serves on the card for tokens that are content with them, and
+    for no others."""
+    x, weights = torch.randn(1, SPEC.hidden), torch.tensor([[0.5, 0.3, 0.2]])
+    low, high = torch.tensor([[0, 1, 2]]), torch.tensor([[1, 0, 2]])  # expert 1 matters less, then most
+    with beside(path, compiler, experts=16, on_card=8) as both:
+        both.runtime.upgrade = False
+        both.runtime.set_thresholds(Thresholds(0.4, 0.95))
+        both.runtime.use_card(None)
+        expected = stepped(both.runtime, 0, x, low, weights).clone()
+        both.runtime.use_card(both.card.assistant)
+        both.card.assistant.crossing, held = True, both.card.held
+        held.arena.clear()
+        held.arena.slab = 2 * SPEC.layout.bytes_for(8)  # or all of the card would be for experts of one size
+        assert torch.equal(stepped(both.runtime, 0, x, low, weights), expected)
+        assert set(held.coarse) == {ExpertKey(0, 1), ExpertKey(0, 2)}
+        assert {*held.tiers.values()} == {8, *held.coarse.values()}
+        before, sent = both.card.assistant.ran, held.sent
+        assert torch.equal(stepped(both.runtime, 0, x, low, weights), expected)
+        assert (both.card.assistant.ran - before, held.sent) == (K, sent)  # all of them there, nothing crosses again
+
+        both.card.assistant.ran = 0
+        found = stepped(both.runtime, 0, x, high, weights).clone()  # 1 is read in full, and computed here
+        assert both.card.assistant.ran == K - 1
+        both.runtime.use_card(None)
+        assert torch.equal(stepped(both.runtime, 0, x, high, weights), found)
+        both.runtime.use_card(both.card.assistant)
+        settle(both.card)
+        stepped(both.runtime, 0, x, high, weights)
+        assert held.tier(ExpertKey(0, 1)) == 8
+        assert set(held.coarse) == {ExpertKey(0, 2)}
+        both.runtime.set_thresholds(EXACT)
+        both.card.assistant.ran = 0
+        stepped(both.runtime, 0, x, low, weights)
+        assert both.card.assistant.ran == K - 1
+        nothing_left(both)
+
+
+def test_a_coarse_copy_makes_nobody_leave(path: Path, compiler: StandIn) -> None:
+    x, weights = torch.randn(1, SPEC.hidden), torch.tensor([[0.5, 0.3, 0.2]])
+    with beside(path, compiler, experts=16, on_card=2, rates=SideRates(1e-3, 1e-5, 1e-5)) as both:
+        both.runtime.upgrade = False
+        both.card.fill([ExpertKey(1, 0)])
+        both.card.fill([ExpertKey(1, 1)])
+        both.runtime.set_thresholds(Thresholds(0.4, 0.95))
+        for _ in range(20):
+            stepped(both.runtime, 0, x, torch.tensor([[0, 1, 2]]), weights)
+            settle(both.card)
+        assert ExpertKey(0, 0) in both.card.held.tiers
+        assert not both.card.held.coarse
+        nothing_left(both)
+
+
+def test_of_a_token_as_many_cross_as_end_its_layer_soonest(path: Path, compiler: StandIn, alone: list[Tensor]) -> None:
+    slow = SideRates(host=1e-2, card=1e-5, handover=1e-4)
+    with beside(path, compiler, experts=16, on_card=6, rates=slow) as both:
+        same(steps(both.runtime), alone)
+        quick = both.card.assistant.ran  # an expert crosses a hundred times as fast as the processor computes it
+    with beside(path, compiler, experts=16, on_card=6, rates=slow, link=1e6) as both:
+        same(steps(both.runtime), alone)
+        assert quick > 1.5 * both.card.assistant.ran
+
+
 def test_a_card_that_would_end_later_is_left_alone(path: Path, compiler: StandIn, alone: list[Tensor]) -> None:
     with beside(path, compiler, experts=16, on_card=16, rates=SideRates(1e-6, 1e-5, 1e-3)) as both:
         same(steps(both.runtime), alone)
