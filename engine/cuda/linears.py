@@ -68,15 +68,7 @@ class CardLinears:
         self._matrices = CardMatrices(device, ptx, [place.view for place in fitting], exact=kernel.exact)
         placed = [(place, self._matrices.place(place.view)) for place in fitting]
         self.worst = max(_difference(matrix, kernel) for _, matrix in placed)
-        if not self.worst <= TOLERANCE:
-            raise CardError(
-                msg(
-                    "{name} and the CPU give different results: shared weights differ by {worst}.",
-                    name=device.facts.name,
-                    worst=f"{self.worst:.2g}",
-                ),
-                msg("Update the driver, or set “Compute device” to CPU."),
-            )
+        refuse_others(device, self.worst)
         for tried in measure(placed, kernel):
             if tried.card < tried.host:
                 self._keep(tried)
@@ -88,6 +80,11 @@ class CardLinears:
         self.nbytes += nbytes_of(tried.place.view)
         self.seconds = self.seconds[0] + tried.card, self.seconds[1] + tried.host
         tried.place.graph.put_on_card(tried.place.at, tried.matrix.address)
+
+    @property
+    def matrices(self) -> list[CardMatrix]:
+        """Those that are on the card."""
+        return [tried.matrix for tried in self._kept]
 
     @property
     def count(self) -> int:
@@ -113,13 +110,32 @@ class CardLinears:
         self._kept, self.nbytes = [], 0
 
 
+def refuse_others(device: CardDevice, worst: float) -> None:
+    """Raises CardError where products differ from the processor's by more than the order of sums explains. worst: the
+    largest difference, relative to the norm of a row."""
+    if not worst <= TOLERANCE:
+        raise CardError(
+            msg(
+                "{name} and the CPU give different results: shared weights differ by {worst}.",
+                name=device.facts.name,
+                worst=f"{worst:.2g}",
+            ),
+            msg("Update the driver, or set “Compute device” to CPU."),
+        )
+
+
 def _difference(matrix: CardMatrix, kernel: NativeKernel) -> float:
     view = matrix.view
     x, found = torch.randn(1, view.cols, generator=torch.Generator().manual_seed(view.rows)), torch.empty(1, view.rows)
     expected = kernel.linear(view, x, torch.empty(1, view.rows))
     matrix.product(x, found)
-    worst = (found - expected).norm() / expected.norm().clamp_min(1e-30)
-    return float(worst.nan_to_num(torch.inf))
+    return worst_row(found, expected)
+
+
+def worst_row(found: Tensor, expected: Tensor) -> float:
+    """The largest difference of a row of [T, N], relative to its norm."""
+    worst = (found - expected).norm(dim=1) / expected.norm(dim=1).clamp_min(1e-30)
+    return float(worst.max().nan_to_num(torch.inf))
 
 
 def measure(placed: Sequence[tuple[LinearPlace, CardMatrix]], kernel: NativeKernel) -> list[Tried]:

@@ -57,6 +57,11 @@ def nbytes_of(view: MatrixView) -> int:
     )
 
 
+def as_expert(view: MatrixView, block: int, rows: int) -> bytes:
+    """A matrix in a block of the card, as kernels take an expert, whose down matrix meets so many rows."""
+    return EXPERT.pack(block, block, block, block, view.kind, 0, rows, 0)
+
+
 class CardMatrix:
     """One matrix on the card. address: what an op graph is told (OpGraph.put_on_card), valid while this lives."""
 
@@ -94,7 +99,7 @@ class CardMatrices:
             ctypes.addressof(device.driver.submitter.driver), device.context, device.compute, self.done,
             self._sent, self._came,
         )  # fmt: skip
-        self._blocks: set[int] = set()
+        self._blocks: dict[int, CardMatrix | None] = {}  # by address; None: it is being brought
         device.on_close(self._clear)
 
     @property
@@ -107,6 +112,11 @@ class CardMatrices:
         """Products since the beginning."""
         return int(self.products.computed)
 
+    @property
+    def placed(self) -> list[CardMatrix]:
+        """All that lie there."""
+        return [matrix for matrix in self._blocks.values() if matrix is not None]
+
     def stop(self, code: int = -1) -> None:
         """Compute nothing more: the processor does it from now on. code: what the driver returned, if that is why."""
         self.products.failed = self.products.failed or code
@@ -115,7 +125,7 @@ class CardMatrices:
         """Bring a matrix to the card. Raises CardError, also where there is no room; nothing is held for it then."""
         driver = self._device.driver
         block = driver.allocate(nbytes_of(view))
-        self._blocks.add(block)
+        self._blocks[block] = None
         try:
             layout, commands = self._written(view, block), CommandList()
             commands.copy_in(self._in, self._sent, 4 * view.cols)
@@ -123,7 +133,8 @@ class CardMatrices:
             commands.copy_out(self._came, self._out, 4 * view.rows)
             commands.record(self.done)
             commands.query(self.done)  # Windows' driver gathers work and hands it on only when it is asked about it
-            return CardMatrix(view, block, layout, self.products, commands)
+            self._blocks[block] = matrix = CardMatrix(view, block, layout, self.products, commands)
+            return matrix
         except CardError:
             self._give(block)
             raise
@@ -146,7 +157,7 @@ class CardMatrices:
         layout = matrix_layout(view, codes, params, at if view.bias else -1, 0)
         head = bytearray(_HEAD)
         head[:4] = bytes(ctypes.c_float(view.unit))
-        EXPERT.pack_into(head, _EXPERT_AT, block, block, block, block, view.kind, 0, 1, 0)
+        head[_EXPERT_AT : _EXPERT_AT + EXPERT.size] = as_expert(view, block, 1)
         self.send(block, addressof((ctypes.c_char * _HEAD).from_buffer(head)), _HEAD)
         return layout
 
@@ -168,7 +179,7 @@ class CardMatrices:
             driver.synchronize(stream)
 
     def _give(self, block: int) -> None:
-        self._blocks.remove(block)
+        del self._blocks[block]
         self._device.driver.free(block)
 
     def _clear(self) -> None:

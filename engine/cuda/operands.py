@@ -31,16 +31,19 @@ class Vectors(NamedTuple):
 
 
 class Operands:
-    """Room on the card for `rows` vectors of at most `wide` columns, padding included. exact: in float32."""
+    """Room on the card for `rows` vectors of at most `wide` columns, padding included. exact: in float32.
+
+    nbytes: that it takes.
+    """
 
     def __init__(self, device: CardDevice, ptx: bytes, rows: int, wide: int, *, exact: bool) -> None:
         """Raises CardError."""
         self._name, per_code = ("uh_pad", 4) if exact else ("uh_quantize", 1)
         self._function = device.kernel(ptx, self._name)
-        codes, sums = device.memory(per_code * rows * wide), device.memory(4 * rows * -(-wide // SMALLEST_GROUP))
         # As the kernels take them: codes and sums, between them the scales of 8 bits.
-        places = (codes, sums) if exact else (codes, device.memory(4 * rows * -(-wide // SMALLEST_GROUP)), sums)
-        self._places = tuple(map(c_uint64, places))
+        of_groups = 4 * rows * -(-wide // SMALLEST_GROUP)
+        sizes = (per_code * rows * wide, *[of_groups] * (1 if exact else 2))
+        self.nbytes, self._places = sum(sizes), tuple(c_uint64(device.memory(nbytes)) for nbytes in sizes)
 
     def take(self, commands: CommandList, vectors: Vectors) -> tuple[c_uint64, ...]:
         """Have these made ready; returns where they are then, as kernels are told."""

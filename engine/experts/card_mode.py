@@ -13,6 +13,7 @@ from engine.cuda.expert_kernels import ExpertKernels, supports
 from engine.cuda.layer_proof import open_layers
 from engine.cuda.layer_runs import LayerPlaces
 from engine.cuda.linears import CardLinears, LinearPlace
+from engine.cuda.prefill import CardPrefill
 from engine.cuda.ptx_files import ptx_for
 from engine.cuda.ring import PinnedRing
 from engine.cuda.stretches import CardStretches
@@ -32,7 +33,8 @@ MOST_SLOTS = 512  # of a call: a prompt's experts go to the card in pieces of so
 
 class CardMode:
     """A card that computes beside the processor. proof: what it showed when it was opened. linears: the other weights
-    that it computes with. layers: what of layers is no expert, and ahead: whole layers in one go; None: none.
+    that it computes with. layers: what of layers is no expert, and ahead: whole layers in one go; None: none. prefill:
+    those of both that a prompt meets there, too.
 
     Opened and closed by the thread that runs the model. lost: called with the error once the card is of no use any
     more; the answer goes on without it.
@@ -44,8 +46,9 @@ class CardMode:
         layers: LayerPlaces | None = None, linear_room: int = 0, crossing: bool = False,
     ) -> None:  # fmt: skip
         """read: Store.read_parts. capacity: most bytes of experts on the card. linears: of the model, those that the
-        card may compute within linear_room bytes; what they leave of it is for experts. layers: the same of whole runs
-        of ops, which come before. crossing: see CardAssistant. Raises CardError; the runtime stays as it was then."""
+        card may compute within linear_room bytes; what they leave of it is for experts, and what prompts need there
+        comes out of it. layers: the same of whole runs of ops, which come before. crossing: see CardAssistant. Raises
+        CardError; the runtime stays as it was then."""
         self._runtime, self._source, self._read, self.on_lost = runtime, source, read, lost
         self.device = CardDevice(driver, index)
         try:
@@ -75,7 +78,9 @@ class CardMode:
                 linears = [own for own in linears if (id(own.graph), own.at) not in covered]
                 linear_room -= self.layers.nbytes
             self.linears = CardLinears(self.device, ptx, runtime.kernel, linears, linear_room)
-            capacity += linear_room - self.linears.nbytes
+            shared = self.linears.matrices + ([] if self.layers is None else self.layers.matrices.placed)
+            self.prefill = CardPrefill(self.device, ptx, runtime.kernel, shared)
+            capacity += linear_room - self.linears.nbytes - self.prefill.nbytes
             arena = DeviceArena(self.device, max(0, min(capacity, self.device.free_memory() - ENOUGH_FREE)))
             self.held = CardCache(self.device, arena, ring, runtime.cache, runtime.table, runtime.full)
             self.held.measure_link()
@@ -113,10 +118,11 @@ class CardMode:
 
     @property
     def _error(self) -> CardError | None:
-        return (None if self.layers is None else self.layers.error) or self.linears.error
+        return (None if self.layers is None else self.layers.error) or self.linears.error or self.prefill.error
 
     def _stop(self) -> None:
         """The processor computes what is no expert."""
+        self.prefill.stop()
         self.linears.stop()
         if self.layers is not None and self._places is not None:
             self.layers.stop()

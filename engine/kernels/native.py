@@ -6,7 +6,7 @@ import ctypes
 import struct
 import threading
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -193,7 +193,7 @@ class StepArgs:
 def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
     """The library with the signatures of what computes set, and those functions of it that keep Python's lock."""
     library, quick = load_library(path), load_holding_lock(path)
-    pointer, i32 = ctypes.c_void_p, ctypes.c_int32
+    pointer, i32, view = ctypes.c_void_p, ctypes.c_int32, ctypes.POINTER(MatrixView)
     # These let go of the interpreter's lock: the window's queue, the importer and all else go on meanwhile.
     library.uh_open.argtypes, library.uh_open.restype = (ctypes.c_int,) * 3, pointer
     library.uh_close.argtypes, library.uh_close.restype = (pointer,), None
@@ -205,11 +205,10 @@ def _functions(path: Path | None) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
     library.uh_moe_if_resident.argtypes = (pointer,) * 3
     library.uh_moe_some.argtypes = (pointer, pointer, pointer, pointer, i32)
     library.uh_compute_and_wait.argtypes = (pointer, pointer, pointer, pointer, i32, pointer, pointer, i32, pointer)
-    library.uh_linear.argtypes = (pointer, ctypes.POINTER(MatrixView), pointer, i32, pointer)
+    library.uh_linear.argtypes = (pointer, view, pointer, i32, pointer)
     library.uh_peak.argtypes, library.uh_peak.restype = (pointer, pointer, i32, ctypes.c_int64), ctypes.c_float
-    library.uh_pack.argtypes = (pointer, ctypes.POINTER(MatrixView), i32, i32, pointer, i32)
-    library.uh_pack.restype = None
-    library.uh_rows.argtypes, library.uh_rows.restype = (ctypes.POINTER(MatrixView), pointer, i32, pointer), None
+    library.uh_pack.argtypes, library.uh_pack.restype = (pointer, view, i32, i32, pointer, i32), None
+    library.uh_rows.argtypes, library.uh_rows.restype = (view, pointer, i32, pointer), None
     library.uh_attend_many.argtypes = (pointer, pointer)
     library.uh_heads_many.argtypes, library.uh_heads_many.restype = (pointer, pointer), None
     library.uh_run_graph.argtypes = (pointer, pointer, i32, pointer)
@@ -246,6 +245,8 @@ class NativeKernel:
         self._opened: int | None = self._library.uh_open(self.threads, ISAS.index(self.isa), exact)
         if self._opened is None:
             raise UnderhillError(Kind.OUT_OF_MEMORY, msg("Can't start the CPU threads."), msg("Use fewer threads."))
+        # What another device multiplies with many rows, by the address of a matrix's codes; False: it has not.
+        self.elsewhere: dict[int, Callable[[Tensor, Tensor], bool]] = {}
         # One context has one pool of threads and one scratch. Taken last, under the cache's lock or none, and held over
         # the wait for a read in `compute_and_wait`.
         self._lock = threading.Lock()
@@ -280,8 +281,7 @@ class NativeKernel:
             return
         with self._lock:
             failed = self._library.uh_moe_forward(
-                # `slots`, and the copy that c_char_p makes necessary of `experts`, are of this frame: alive until the
-                # call returns.
+                # `slots`, and the copy of `experts` that c_char_p needs, are of this frame: alive until then.
                 self._context, expert_layout(spec, activation), bytes(experts), len(work), slots.buffer_info()[0],
                 len(slots), k, x.data_ptr(), x.shape[0], out.data_ptr(),
             )  # fmt: skip
@@ -324,8 +324,7 @@ class NativeKernel:
 
         Nothing is counted.
         """
-        found: int = self._quick.uh_look_up(layer, step.address)
-        return found
+        return int(self._quick.uh_look_up(layer, step.address))
 
     def moe_some(self, layer: int, step: StepArgs, indices: int, n: int) -> None:
         """Some of a listed step's experts, all of them there: out[slot] = expert(x) for their slots.
@@ -375,6 +374,8 @@ class NativeKernel:
                 raise ValueError(f"{name} is {tensor.dtype} {tuple(tensor.shape)}; expected float32 [*, {width}]")
             if not tensor.is_contiguous() or tensor.device.type != "cpu":
                 raise ValueError(f"{name} must be contiguous and in ordinary memory")
+        if (elsewhere := self.elsewhere.get(view.codes[0])) is not None and elsewhere(x, y):
+            return y
         with self._lock:
             failed = self._library.uh_linear(self._context, view, x.data_ptr(), x.shape[0], y.data_ptr())
         if failed:
@@ -400,8 +401,7 @@ class NativeKernel:
     def pack(self, view: MatrixView, first: int, weights: Tensor) -> None:
         """Quantize weights [N, cols], contiguous bf16 or float32, into rows first .. of a matrix of 4 or 8 bits."""
         with self._lock:
-            # The addresses here and below are of tensors that are arguments or of this frame: alive until the call
-            # returns.
+            # Addresses here and below are of arguments and of this frame: alive until the call returns.
             self._library.uh_pack(self._context, view, first, weights.shape[0], weights.data_ptr(), RAW[weights.dtype])
 
     def rows(self, view: MatrixView, ids: Sequence[int], out: Tensor) -> None:

@@ -38,7 +38,9 @@ AUTO, CPU, ASSISTED, GPU = "auto", "cpu", "cpu-assisted", "gpu"  # of the settin
 MODES = (CPU, ASSISTED, GPU)  # of equally fast ones, the first
 NAMES = {CPU: msg("CPU"), ASSISTED: msg("CPU + GPU"), GPU: msg("GPU")}
 LEAST_CAPABILITY = (7, 5)  # of a card: Turing, the first that the kernels are made for (engine/cuda/ptx_files.py)
-HOST_BYTES = 450_000_000  # of ordinary memory: the driver's own, and what is pinned to cross from (at most 256 MiB)
+# Of ordinary memory: the driver's own, and what is pinned to cross from, for experts at most 256 MiB, for prompts 32.
+HOST_BYTES = 480_000_000
+PREFILL = 40 << 20  # at most, of the card's memory, for the rows of prompts on both sides of a product
 MARGIN = GB  # bytes of a card's free memory that are left alone: its driver's own, the screen, other programs
 PINNED = 6e9  # bytes a second to a card, and
 STAGED = 8e9  # bytes a second that one thread copies to where a card fetches from
@@ -56,8 +58,8 @@ FASTER = 1.1  # by which a card has to be faster by arithmetic, to be taken by i
 class Outlook:
     """One mode. speed: tokens a second, as Plan.speed. device_bytes: of the card, device_experts being experts;
     host_experts: those in ordinary memory; experts lie in one of the two. dense: where the other weights lie: 'host';
-    'linears': on both sides, since prompts meet them here, with the context of SHORT tokens. linears: their bytes on
-    the card then. limit: what takes longest: 'disk', 'link', 'host' or 'device'.
+    'linears': on both sides, since small batches meet them here, with the context of SHORT tokens and room for prompts'
+    rows. linears: bytes of all that on the card. limit: what takes longest: 'disk', 'link', 'host' or 'device'.
     """
 
     mode: str
@@ -327,8 +329,8 @@ def _outlook(
     if dense == "linears":
         if plan.dense not in ("int4", "int8"):
             return None
-        # Beside the weights, the rows of the tokens that attention meets there.
-        on_device = _multiplied(model, plan) + min(plan.context, SHORT) * plan.row_bytes
+        # Beside the weights, the rows of the tokens that attention meets there, and those of prompts.
+        on_device = _multiplied(model, plan) + min(plan.context, SHORT) * plan.row_bytes + PREFILL
     device = min(whole, room - on_device)
     if device < plan.smallest_cache:
         return None

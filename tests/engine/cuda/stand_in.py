@@ -130,6 +130,9 @@ class StandIn:
 
     def _gemm(self, memory: DeviceMemory, grid: tuple[int, int, int], arguments: Sequence[bytes]) -> Touched:
         (which,) = struct.unpack("<i", arguments[1])
+        if arguments[0] not in self._known:
+            assert (which, arguments[9][:4]) == (2, arguments[0][:4])  # rows follow one another
+            return self._product(memory, grid, [arguments[0], *arguments[2:4], arguments[5], arguments[8]])
         spec, _, listed, reads = self._experts(memory, [arguments[0], *arguments[2:]], grid[1])
         assert grid[2] == -(-max(expert[6] for expert in listed) // 32)
         k, codes = struct.unpack("<iq", b"".join(arguments[4:6]))
@@ -161,30 +164,30 @@ class StandIn:
         return self.last(memory, [*arguments[:4], arguments[-1]], grid[1])
 
     def _product(self, memory: DeviceMemory, grid: tuple[int, int, int], arguments: Sequence[bytes]) -> Touched:
-        """A matrix beside the experts: the only one of a layout, without a bias."""
+        """A matrix beside the experts: the only one of a layout."""
         rows, cols = struct.unpack_from("<ii", arguments[0])
         at = ctypes.sizeof(expert_layout(*next(iter(self._known.values())))) - MATRIX_BYTES  # the last of three
         _, _, _, stored, *numbers = MATRIX.unpack_from(arguments[0], at)
         codes, params, (bias, unit, group), kinds = numbers[:3], numbers[3:6], numbers[6:9], numbers[9:12]
         kind = max(kinds)
-        assert grid == (-(-rows // 64), 1, 1)
-        assert (bias, unit, kind in CODES) == (-1, 0, True)
+        assert (unit, kind in CODES) == (0, True)
         experts, slots, given = (struct.unpack("<q", a)[0] for a in arguments[1:4])
         block, *_, planes, first, count, _ = EXPERT.unpack(read_written(memory, experts, EXPERT.size))
-        assert (planes, first, count) == (kind, 0, 1)
-        sizes = sections(rows, cols, CODES[kind], group)
-        places = [*codes[:kind], params[kind - 1]]
+        assert (planes, first, grid) == (kind, 0, (-(-rows // 64), 1, -(-count // 32)))
+        assert read_written(memory, slots, 4 * count) == np.arange(count, dtype=np.int32).tobytes()
+        sizes, places = sections(rows, cols, CODES[kind], group), [*codes[:kind], params[kind - 1]]
+        if bias >= 0:
+            sizes, places = [*sizes, 4 * rows], [*places, bias]
         held = [bytearray(read_written(memory, block + at, n)) for at, n in zip(places, sizes, strict=True)]
         view = MatrixView(rows=rows, cols=cols, groups=stored // group, group=group, kind=kind)
         view.unit = struct.unpack("<f", read_written(memory, block, 4))[0]
         at = [ctypes.addressof((ctypes.c_char * len(data)).from_buffer(data)) for data in held]
-        view.codes[:kind], view.params = at[:-1], at[-1]
-        x = self._x[given]
-        y = self._kernel.linear(view, x, torch.empty(1, rows))
+        view.codes[:kind], view.params, view.bias = at[:kind], at[kind], [*at, 0][kind + 1]
+        y = self._kernel.linear(view, self._x[given], torch.empty(count, rows))
         (out,) = struct.unpack("<q", arguments[-1])
         memory.write(out, y.numpy().tobytes())
-        reads = [(experts, EXPERT.size), (slots, 4), (block, 4)]
-        return [*reads, *((block + at, n) for at, n in zip(places, sizes, strict=True))], [(out, 4 * rows)]
+        reads = [(experts, EXPERT.size), (slots, 4 * count), (block, 4)]
+        return [*reads, *((block + at, n) for at, n in zip(places, sizes, strict=True))], [(out, 4 * count * rows)]
 
     def last(self, memory: DeviceMemory, arguments: Sequence[bytes], n: int) -> Touched:
         """All of the experts, from what h was made of. arguments: layout, experts, slots, codes, out."""

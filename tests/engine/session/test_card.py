@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from engine.cuda import layer_proof, layer_runs, linears, stretches
+from engine.cuda import layer_proof, layer_runs, linears, prefill, stretches
 from engine.cuda.arena import DeviceArena
+from engine.cuda.commands import CommandList
 from engine.cuda.driver import Driver
 from engine.cuda.errors import no_driver
 from engine.experts import card_mode, lookahead
@@ -33,12 +34,15 @@ from tests.engine.cuda.command_stream import RecordedSchedule, check_orders, che
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, MIB, SimulatedDriver
 from tests.engine.cuda.stand_in import StandIn
 from tests.engine.cuda.test_linears import measured
+from tests.engine.cuda.test_prefill import FAST, SLOW
+from tests.engine.cuda.test_prefill import measured as measured_prefill
 from tests.engine.experts.card.cards import FAST_CARD, settle
 from tests.engine.session.test_session import GREEDY, HELLO, Listener
 
 pytestmark = pytest.mark.long
 
 AGAIN = (Message("user", "Tell me about a fox."),)
+LONG = (Message("user", "Tell me about a fox and a crow. " * 8),)  # several pieces of 32 tokens
 TOTAL = 2048 * MIB  # of which next to nothing is touched
 CHOSEN = {"mode": "cpu-assisted", "threads": 1, "remember_routing": False}
 
@@ -247,6 +251,8 @@ def test_no_order_of_whole_layers_on_the_card_is_wrong(
     monkeypatch.setattr(layer_proof, "ROWS", 5)
     monkeypatch.setattr(lookahead, "LIKELY", 0.0)
     monkeypatch.setattr(stretches, "OFTEN", 2)
+    monkeypatch.setattr(prefill, "measure", measured_prefill(FAST, SLOW))
+    monkeypatch.setattr(prefill, "PIECE", 32)
     schedule = with_linears.schedule = RecordedSchedule(1)
     with opened(dense="int8") as session:
         mode = session.card_mode.mode
@@ -259,11 +265,86 @@ def test_no_order_of_whole_layers_on_the_card_is_wrong(
             session.generate(ask, Sampling(temperature=0, max_tokens=6), (), Listener())
             settle(mode)
         assert mode.ahead.ran > 10
+        assert mode.prefill.computed > 10
         assert with_linears.calls["cuGraphLaunch"] > 2
     check_orders([schedule.stream], int(os.environ.get("UNDERHILL_ORDERS", "20")))
     # What these copy is not met before others wait.
     unneeded = {"expert_kernels._send_slots", "stretches.__init__"}
     check_waits([schedule.stream], 500, unneeded)
+
+
+def watch_pieces(
+    monkeypatch: pytest.MonkeyPatch, mode: card_mode.CardMode, told: Callable[[CommandList], None]
+) -> None:
+    """Have this told of each piece of a prompt that goes to the card, which have streams of their own."""
+    submit, others = mode.device.driver.submit, (mode.device.compute, mode.device.copy)
+
+    def submitted(commands: CommandList, stream: int) -> None:
+        if stream not in others:
+            told(commands)
+        submit(commands, stream)
+
+    monkeypatch.setattr(mode.device.driver, "submit", submitted)
+
+
+@pytest.mark.parametrize("attention", [False, True], ids=["products", "layers"])
+def test_a_prompt_meets_shared_weights_on_the_card(
+    with_linears: SimulatedDriver, monkeypatch: pytest.MonkeyPatch, attention: bool
+) -> None:
+    monkeypatch.setattr(prefill, "measure", measured_prefill(FAST, SLOW))
+    monkeypatch.setattr(prefill, "PIECE", 32)
+    brief = Sampling(temperature=0, max_tokens=8)
+    if attention:
+        monkeypatch.setattr(layer_proof, "measure", lambda *args: (0.5, 1.0))
+        monkeypatch.setattr(layer_proof, "ROWS", 5)
+    with opened(mode="cpu", dense="int8") as session:
+        alone = session.generate(LONG, brief, (), Listener()).text
+    with opened(dense="int8") as session:
+        mode = session.card_mode.mode
+        assert mode is not None
+        assert (mode.layers is not None) == attention
+        assert mode.prefill.count >= 2 * len(session.decoder.layers)
+        # What its rows take there comes out of what experts have.
+        lying = mode.linears.nbytes + mode.prefill.nbytes + (mode.layers.nbytes if mode.layers is not None else 0)
+        assert mode.held.capacity <= session.plan.card_bytes + session.plan.card_linear_bytes - lying
+        assert 0 < mode.prefill.nbytes <= offload.PREFILL
+        products, pieces = mode.prefill.computed, list[CommandList]()
+        watch_pieces(monkeypatch, mode, pieces.append)
+        assert session.generate(LONG, brief, (), Listener()).text == alone
+        assert mode.prefill.computed == products + mode.prefill.count - 1  # but the head, which meets one row
+        assert len(pieces) > mode.prefill.count  # in pieces
+    assert with_linears.leaks == []
+
+
+@pytest.mark.parametrize("call", [0, 7, 20])
+def test_a_card_that_is_lost_in_a_prompt_is_said_once(
+    with_linears: SimulatedDriver, monkeypatch: pytest.MonkeyPatch, call: int
+) -> None:
+    monkeypatch.setattr(prefill, "measure", measured_prefill(FAST, SLOW))
+    monkeypatch.setattr(prefill, "PIECE", 32)
+    brief = Sampling(temperature=0, max_tokens=8)
+    with opened(mode="cpu", dense="int8") as session:
+        alone = session.generate(LONG, brief, (), Listener()).text
+    with opened(dense="int8") as session:
+        told: list[str] = []
+        session.on_notice = told.append
+        mode = session.card_mode.mode
+        assert mode is not None
+        pieces = list[CommandList]()
+
+        def submitted(commands: CommandList) -> None:
+            pieces.append(commands)
+            if len(pieces) == call + 1:
+                with_linears.fail["cuLaunchKernel"] = [LAUNCH_FAILED]
+
+        watch_pieces(monkeypatch, mode, submitted)
+        assert session.generate(LONG, brief, (), Listener()).text == alone
+        assert len(pieces) == call + 1
+        assert mode.prefill.error is not None
+        assert [notice.split(".")[0] for notice in told if notice] == ["CPU only"]
+        assert session.plan.mode == offload.CPU
+        assert session.generate(LONG, brief, (), Listener()).text == alone
+    assert with_linears.leaks == []
 
 
 def test_the_shared_weights_of_a_token_lie_on_the_card(with_linears: SimulatedDriver) -> None:
