@@ -27,9 +27,11 @@ from engine.planning.speed import (
     expert_rate,
     figure,
     is_speed_sentence,
+    prompt_sentence,
     reading_rate,
     rows_bytes,
     token_costs,
+    with_prompt_sentence,
     with_speed_sentence,
 )
 from engine.translatable import NO_TEXT, Translatable, joined, msg
@@ -211,7 +213,9 @@ def _with_card(plan: Plan, index: int, card: Gpu, outlook: Outlook, told: list[T
             device_experts=held,
         )
     pace = msg("Speed: about {span} tok/s (estimated).", span=_span(outlook))
-    kept = with_speed_sentence(plan.sentences, pace)
+    kept = with_prompt_sentence(
+        with_speed_sentence(plan.sentences, pace), prompt_sentence(plan.first_token, with_card=True)
+    )
     return replace(
         plan, mode=outlook.mode, card=index, card_bytes=outlook.device_experts, card_linear_bytes=outlook.linears,
         speed=outlook.speed, limit="disk" if outlook.limit == "disk" else "memory", sentences=(*kept, share, *told),
@@ -226,7 +230,9 @@ def with_speed(plan: Plan, speed: float) -> Plan:
 
 def without_card(plan: Plan) -> Plan:
     """The same plan on the processor alone: the card has failed. Its speed is left to seen_again."""
-    kept = tuple(s for s in plan.sentences if not _is_about_cards(s))
+    kept = with_prompt_sentence(
+        (s for s in plan.sentences if not _is_about_cards(s)), prompt_sentence(plan.first_token)
+    )
     return replace(plan, mode=CPU, card=None, card_bytes=0, card_linear_bytes=0, sentences=kept)
 
 
@@ -236,7 +242,9 @@ def carried_over(plan: Plan, before: Plan) -> Plan:
     if before.mode == CPU:
         return replace(plan, sentences=(*plan.sentences, *told))
     pace = next(s for s in before.sentences if is_speed_sentence(s))
-    kept = with_speed_sentence(plan.sentences, pace)
+    kept = with_prompt_sentence(
+        with_speed_sentence(plan.sentences, pace), prompt_sentence(plan.first_token, with_card=True)
+    )
     return replace(
         plan, mode=before.mode, card=before.card, card_bytes=before.card_bytes,
         card_linear_bytes=before.card_linear_bytes, speed=before.speed, limit=before.limit, sentences=(*kept, *told),

@@ -94,7 +94,7 @@ def make_plan(
         machine.reading(direct), model, shares.tier, dense=shares.dense, cache=cache, dial=dial_of(settings),
         chunk=chunk, context=shares.context,
     )  # fmt: skip
-    why += [pace, prompt_sentence(expectation)]
+    why += [pace, prompt_sentence(expectation.first_token)]
     return Plan(
         mode="cpu",
         tier=shares.tier,

@@ -282,19 +282,25 @@ def with_speed_sentence(sentences: Iterable[Translatable], pace: Translatable) -
     return tuple(pace if is_speed_sentence(sentence) else sentence for sentence in sentences)
 
 
+def with_prompt_sentence(sentences: Iterable[Translatable], prompt: Translatable) -> tuple[Translatable, ...]:
+    """The sentences of a plan with another one that tells how long a prompt takes."""
+    return tuple(prompt if own.key.startswith("{prompt}-token prompt:") else own for own in sentences)
+
+
 def _span(expectation: Expectation) -> Translatable:
     low, high = (figure(speed) for speed in expectation.decode)
     return msg("about {low}–{high}", low=low, high=high) if low != high else msg("about {low}", low=low)
 
 
-def prompt_sentence(expectation: Expectation) -> Translatable:
-    """How long a prompt takes, in words."""
-    slow, fast = expectation.first_token
-    if slow < SHORTEST:
+def prompt_sentence(first_token: tuple[float, float], *, with_card: bool = False) -> Translatable:
+    """How long a prompt takes, in words. first_token: see Expectation, of the processor alone. with_card: a card has
+    its share, which makes it shorter; by how much, nobody knows before."""
+    slow, fast = first_token
+    if slow < SHORTEST or with_card:
         return msg(
             "{prompt}-token prompt: under {shortest} s to first token.",
             prompt=PROMPT,
-            shortest=SHORTEST,
+            shortest=seconds(max(slow, SHORTEST)),
         )
     span = (
         msg("{fast}–{slow}", fast=seconds(fast), slow=seconds(slow))

@@ -28,6 +28,7 @@ from engine.planning.offload import (
     outlooks,
     sentences,
     with_speed,
+    without_card,
 )
 from engine.planning.plan import Plan, make_plan
 from engine.planning.speed import figure, is_speed_sentence
@@ -140,6 +141,9 @@ def test_by_itself_the_card_is_taken_where_it_is_faster_and_never_else(name: str
         assert auto.cache_bytes <= alone.cache_bytes  # its driver takes memory too
         assert sum(map(is_speed_sentence, auto.sentences)) == 1
         assert any("of experts in GPU memory" in sentence for sentence in auto.sentences)
+        # What the processor would need is told as a bound, and as it was once the card has failed.
+        assert ["-token prompt: under " in sentence for sentence in auto.sentences].count(True) == 1
+        assert not any("-token prompt: under " in sentence for sentence in without_card(auto).sentences)
     assert taken > 5
 
 
