@@ -22,7 +22,7 @@ from engine.cuda.ptx_files import ptx_name
 from engine.native.build import SOURCES as NATIVE_SOURCES
 
 SOURCES = Path(__file__).parent / "kernels"
-ABI = 2  # raised when a kernel's name, parameters or grid change: whoever launches asks for it
+ABI = 3  # raised when a kernel's name, parameters or grid change: whoever launches asks for it
 
 
 @dataclass(frozen=True)

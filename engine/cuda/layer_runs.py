@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from engine.cuda.head_matrices import nbytes_by_head
 from engine.cuda.matrices import nbytes_of, supports
 from engine.native.library import MatrixView
 from engine.native.op_graph import KINDS, NORMS, GraphStep, Op, OpGraph
@@ -16,18 +17,23 @@ from engine.native.op_slots import OpKind
 from engine.native.route_op import SCORES
 
 MOST_HEAD, HEAD_STEP = 256, 64  # widths of heads that there are kernels for
+MOST_RANK, MOST_ROW, ROW_STEP = 512, 576, 8  # of latents, and of their rows: the same
 MOST_EXPERTS, MOST_TAKEN = 1024, 64  # of uh_route
 # By kind of op, which of its tensors are read and written for a token; the rest are weights, or the processor's room.
 READ = {
     OpKind.NORM: ("x",), OpKind.LINEAR: ("x",), OpKind.ADD: ("x", "source"), OpKind.GATE: ("x", "gates"),
     OpKind.ACTIVATE: ("gates", "up"), OpKind.HEADS: ("projected", "cosines", "sines", "values"),
-    OpKind.ATTEND: ("queries",), OpKind.ROUTE: ("logits",),
+    OpKind.ATTEND: ("queries",), OpKind.ROUTE: ("logits",), OpKind.EACH: ("x",),
+    OpKind.LATENT: ("queries", "row", "cosines", "sines"), OpKind.LATENT_ATTEND: ("in_latent", "rotary"),
 }  # fmt: skip
 WRITTEN = {
     OpKind.NORM: ("out",), OpKind.LINEAR: ("out",), OpKind.ADD: ("x",), OpKind.GATE: ("x",), OpKind.ACTIVATE: ("out",),
     OpKind.HEADS: ("projected", "values"), OpKind.ATTEND: ("out",), OpKind.ROUTE: ("ids", "weights"),
+    OpKind.EACH: ("out",), OpKind.LATENT: ("queries", "row"), OpKind.LATENT_ATTEND: ("out",),
 }  # fmt: skip
-KEPT = ("projected", "values")  # of heads: where the keys and values are that go to their rows
+# By kind of op that finishes a token's rows, what goes to them: keys and values, or a latent.
+KEPT = {OpKind.HEADS: ("projected", "values"), OpKind.LATENT: ("row",)}
+ATTENTION = (OpKind.ATTEND, OpKind.LATENT_ATTEND)
 
 
 class SequenceRows(Protocol):
@@ -99,7 +105,7 @@ class LayerRun(NamedTuple):
 
 def runs_of(graphs: Sequence[OpGraph]) -> list[LayerRun]:
     """The longest runs with attention in them that the card can compute."""
-    return [run for graph in graphs for run in _cut(graph) if any(op.kind is OpKind.ATTEND for op in run.ops)]
+    return [run for graph in graphs for run in _cut(graph) if any(op.kind in ATTENTION for op in run.ops)]
 
 
 def whole_runs(graphs: Sequence[OpGraph]) -> list[LayerRun]:
@@ -111,16 +117,16 @@ def whole_runs(graphs: Sequence[OpGraph]) -> list[LayerRun]:
 
 def _cut(graph: OpGraph) -> Iterator[LayerRun]:
     start, finished = 0, set[int]()
-    kept: set[int] = set()  # storages of the run's keys and values, which ordinary memory writes to rows behind the run
+    kept: set[int] = set()  # storages of what the run leaves for rows, which ordinary memory writes behind the run
     for at, op in enumerate((*graph.ops, None)):
         if op is not None and kept & {storage_of(t) for t in tensors_of(op, WRITTEN.get(op.kind, ()))}:
             yield LayerRun(graph, start, at)
             start, finished, kept = at, set(), set()
-        if op is not None and op.kind is OpKind.HEADS and computes(op):
+        if op is not None and op.kind in KEPT and computes(op):
             finished.add(op.number("state"))
-            kept |= {storage_of(t) for t in tensors_of(op, KEPT)}
-        # Rows that heads were not written to on the card are not met there.
-        apart = op is not None and op.kind is OpKind.ATTEND and op.number("state") not in finished
+            kept |= {storage_of(t) for t in tensors_of(op, KEPT[op.kind])}
+        # Rows that the token's own was not written to on the card are not met there.
+        apart = op is not None and op.kind in ATTENTION and op.number("state") not in finished
         if op is None or apart or not computes(op):
             yield LayerRun(graph, start, at)
             start, finished, kept = at + 1, set(), set()
@@ -136,6 +142,12 @@ def computes(op: Op) -> bool:
             return early and _fits(op.number("dim"))
         case OpKind.ATTEND:
             return _fits(op.number("dim"))
+        case OpKind.EACH:
+            close = op.number("out_step") * op.number("heads") == op.view.rows
+            return close and (op.view.kind >= 16 or supports(op.view))
+        case OpKind.LATENT | OpKind.LATENT_ATTEND:
+            rank, rope = op.number("rank"), op.number("rope")
+            return rank <= MOST_RANK and rank + rope <= MOST_ROW and not rank % 4 and not (rank + rope) % ROW_STEP
         case OpKind.ROUTE:
             plain = SCORES[op.number("score")] != "sparsemixer" and op.number("groups") == 1
             return plain and op.number("experts") <= MOST_EXPERTS and op.number("top_k") <= MOST_TAKEN
@@ -149,15 +161,28 @@ def _fits(dim: int) -> bool:
     return dim <= MOST_HEAD and dim % HEAD_STEP == 0
 
 
+def kept_shape(op: Op) -> tuple[int, int, int]:
+    """What an op that finishes rows keeps of a token: buffers, heads in each, and numbers of a head."""
+    if op.kind is OpKind.LATENT:
+        return 1, 1, op.number("rank") + op.number("rope")
+    return 2, op.number("kv_heads"), op.number("dim")
+
+
 def cache_bytes(runs: Sequence[LayerRun], tokens: int, kv_dtype: torch.dtype) -> int:
-    """Bytes of the keys and values of so many tokens on the card."""
-    heads = [op for run in runs for op in run.ops if op.kind is OpKind.HEADS]
-    return sum(2 * op.number("kv_heads") * op.number("dim") * tokens * kv_dtype.itemsize for op in heads)
+    """Bytes of the rows of so many tokens on the card."""
+    kept = [kept_shape(op) for run in runs for op in run.ops if op.kind in KEPT]
+    return sum(buffers * heads * dim for buffers, heads, dim in kept) * tokens * kv_dtype.itemsize
 
 
 def weight_bytes(runs: Sequence[LayerRun]) -> int:
     """Bytes of the matrices on the card."""
-    return sum(matrix_bytes(op.view) for run in runs for op in run.ops if op.kind is OpKind.LINEAR)
+    return sum(_matrix_of(op) for run in runs for op in run.ops)
+
+
+def _matrix_of(op: Op) -> int:
+    if op.kind is OpKind.EACH and op.view.kind < 16:
+        return nbytes_by_head(op.view, op.number("heads"))
+    return matrix_bytes(op.view) if op.kind in (OpKind.LINEAR, OpKind.EACH) else 0
 
 
 def matrix_bytes(view: MatrixView) -> int:

@@ -22,13 +22,12 @@ from engine.cuda.device import CardDevice
 from engine.cuda.errors import CardError
 from engine.cuda.expert_kernels import ExpertKernels
 from engine.cuda.expert_table import ExpertTable
-from engine.cuda.layer_runs import KEPT, Asked, LayerRun, tensors_of
+from engine.cuda.layer_runs import KEPT, Asked, LayerRun, kept_shape, tensors_of
 from engine.cuda.layers import CardCopy, CardLayers
 from engine.cuda.operands import BLOCK
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, NativeKernel
 from engine.native.op_graph import GraphStep
-from engine.native.op_slots import OpKind
 from engine.record.layout import ExpertSpec
 
 MOST_CHOSEN = BLOCK  # experts of a token that uh_find looks up
@@ -168,14 +167,16 @@ class CardStretches:
         )
 
     def _kept_of(self, run: LayerRun) -> list[tuple[int, int, int]]:
-        """Keys and values: where in the frame, how many bytes, and where here."""
+        """What goes to a sequence's rows: where in the frame, how many bytes, and where here."""
         found = []
         for op in run.ops:
-            if op.kind is OpKind.HEADS:
-                x, values = tensors_of(op, KEPT)
-                nbytes, keys = (4 * op.number(heads) * op.number("dim") for heads in ("kv_heads", "heads"))
-                found.append((self._runs.offset(x) + keys, nbytes, x.data_ptr() + keys))
-                found.append((self._runs.offset(values), nbytes, values.data_ptr()))
+            if op.kind not in KEPT:
+                continue
+            _, heads, dim = kept_shape(op)
+            for tensor in tensors_of(op, KEPT[op.kind]):
+                # Keys lie behind the queries that they were projected with.
+                before = 4 * op.number("heads") * dim if tensor is op.values.get("projected") else 0
+                found.append((self._runs.offset(tensor) + before, 4 * heads * dim, tensor.data_ptr() + before))
         return found
 
     # ---- commands ---------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from engine.translatable import Translatable, msg
 
 _log = logging.getLogger(__name__)
 # Raised with every change of a structure or signature that both sides know; see the comment in load_library.
-ABI = 29  # UH_ABI in underhill_kernels.h
+ABI = 30  # UH_ABI in underhill_kernels.h
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni", "neon")  # as in the C enum, the best last
 NAMES = {
     "portable": msg("plain C"),

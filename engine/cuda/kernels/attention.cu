@@ -1,34 +1,14 @@
 /* Grouped-query attention of one token: its queries, keys and values finished, and met with the rows of its sequence, which
  * lie on the card as keys and values [kv_heads, capacity, dim] in bf16 or float32. Blocks of UH_THREADS. */
-#include "activation.cuh"
-#include "sums.cuh"
+#include "attend.cuh"
 
-enum { UH_MOST_HEAD = 256, UH_QUERIES = 8, UH_TILE_KEYS = 64, UH_MOST_SPLITS = 64 };
+enum { UH_MOST_HEAD = 256 };
 
 /* How queries, keys and values are finished: uh_heads of underhill_kernels.h, where the fields are explained. */
 struct uh_finish {
     int32_t heads, kv_heads, dim, norm, norm_last, half, interleaved, norm_values, reuse_keys, clips;
     float eps, limit;
 };
-
-/* Divided by its root mean square, times scale where there is one. x: shared; a barrier lies before and behind. */
-UH_DEVICE void uh_norm_head(float *x, const float *scale, int32_t dim, float eps, float *lanes) {
-    const float by = 1.0f / sqrtf(uh_sum_shared<true>(x, dim, 0.0f, lanes) / (float)dim + eps);
-    __syncthreads();
-#pragma unroll 1
-    for (int32_t d = threadIdx.x; d < dim; d += UH_THREADS) x[d] = scale ? x[d] * by * scale[d] : x[d] * by;
-    __syncthreads();
-}
-
-UH_DEVICE uint16_t uh_to_bf16(float x) {
-    const uint32_t bits = (uint32_t)__float_as_int(x), rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-    return (uint16_t)(x != x ? bits >> 16 | 0x40u : rounded);
-}
-
-UH_DEVICE void uh_put(void *rows, int32_t bits, int64_t at, float value) {
-    if (bits == 16) ((uint16_t *)rows)[at] = uh_to_bf16(value);
-    else ((float *)rows)[at] = value;
-}
 
 /* finish_heads of heads.h where they lie, x [heads + kv_heads, dim] and values [kv_heads, dim], and row *position of both
  * caches: the same bits. Grid: heads + kv_heads. */
@@ -52,13 +32,7 @@ UH_KERNEL uh_heads_finish(float *x, float *values, const uh_finish how, const fl
         if (kv >= 0) value[d] = uh_within(value[d], how.limit);
     }
     __syncthreads();
-#pragma unroll 1
-    for (int32_t i = threadIdx.x; i < how.half; i += UH_THREADS) {
-        const int32_t one = how.interleaved ? 2 * i : i, other = how.interleaved ? 2 * i + 1 : i + how.half;
-        const float a = head[one], b = head[other];
-        head[one] = a * cosines[i] - b * sines[i];
-        head[other] = b * cosines[i] + a * sines[i];
-    }
+    uh_turn(head, cosines, sines, how.half, how.interleaved);
     __syncthreads();
     if (how.norm && how.norm_last) uh_norm_head(head, scale, dim, how.eps, lanes);
     if (how.norm_values && kv >= 0) uh_norm_head(value, nullptr, dim, how.eps, lanes);
@@ -70,33 +44,6 @@ UH_KERNEL uh_heads_finish(float *x, float *values, const uh_finish how, const fl
         beside[d] = value[d];
         uh_put(key_rows, bits, row + d, head[d]);
         uh_put(value_rows, bits, row + d, value[d]);
-    }
-}
-
-/* Which rows a token sees, and how they are split up: split i has `span` of them from first + i * span on. */
-struct uh_seen {
-    int64_t first, end, span;
-};
-
-UH_DEVICE uh_seen uh_seen_by(int64_t position, int32_t window, int32_t splits) {
-    uh_seen seen;
-    seen.end = position + 1;
-    seen.first = window && seen.end > window ? seen.end - window : 0;
-    const int64_t each = (seen.end - seen.first + splits - 1) / splits;
-    seen.span = (each + UH_TILE_KEYS - 1) / UH_TILE_KEYS * UH_TILE_KEYS;
-    return seen;
-}
-
-template <int BITS>
-UH_DEVICE void uh_read_eight(const uint8_t *rows, int64_t at, float (&to)[8]) {
-    if (BITS == 16) {
-        const uint4 words = __ldg((const uint4 *)(rows + 2 * at));
-        const uint32_t w[4] = {words.x, words.y, words.z, words.w};
-#pragma unroll
-        for (int i = 0; i < 4; i++) to[2 * i] = __int_as_float((int)(w[i] << 16)), to[2 * i + 1] = __int_as_float((int)(w[i] & 0xffff0000u));
-    } else {
-        const float4 low = __ldg((const float4 *)(rows + 4 * at)), high = __ldg((const float4 *)(rows + 4 * at) + 1);
-        to[0] = low.x, to[1] = low.y, to[2] = low.z, to[3] = low.w, to[4] = high.x, to[5] = high.y, to[6] = high.z, to[7] = high.w;
     }
 }
 
@@ -119,8 +66,7 @@ UH_DEVICE void uh_attend(const float *queries, const uint8_t *keys, const uint8_
     const uh_seen seen = uh_seen_by(*position, window, splits);
     const int64_t low = seen.first + blockIdx.x * seen.span, high = min(low + seen.span, seen.end);
     if (low >= high) return;
-    const int32_t thread = threadIdx.x, lane = thread % UH_WARP, warp = thread / UH_WARP, eighth = thread % 8;
-    const int32_t half = dim / 2, groups = UH_THREADS / half, pair = thread % half, group = thread / half;
+    const int32_t thread = threadIdx.x, half = dim / 2, groups = UH_THREADS / half, pair = thread % half, group = thread / half;
     const int32_t head = kv * share + first;
     const int64_t start = kv * capacity;
 #pragma unroll 1
@@ -131,54 +77,9 @@ UH_DEVICE void uh_attend(const float *queries, const uint8_t *keys, const uint8_
 #pragma unroll 1
     for (int64_t at = low; at < high; at += UH_TILE_KEYS) {
         const int32_t count = (int32_t)min(high - at, (int64_t)UH_TILE_KEYS);
-#pragma unroll 1
-        for (int32_t r = thread / 8; r - lane / 8 < count; r += UH_THREADS / 8) { /* warps do not part: they shuffle */
-            float score[UH_QUERIES] = {};
-#pragma unroll 1
-            for (int32_t d = 8 * eighth; r < count && d < dim; d += 64) {
-                float key[8];
-                uh_read_eight<BITS>(keys, (start + at + r) * dim + d, key);
-#pragma unroll
-                for (int q = 0; q < UH_QUERIES; q++) {
-                    if (q >= n) break;
-#pragma unroll
-                    for (int e = 0; e < 8; e++) score[q] = __fmaf_rn(query[q][d + e], key[e], score[q]);
-                }
-            }
-#pragma unroll
-            for (int q = 0; q < UH_QUERIES; q++) {
-                if (q >= n) break;
-#pragma unroll
-                for (int apart = 4; apart; apart /= 2) score[q] = score[q] + __shfl_xor_sync(UH_EVERY_LANE, score[q], apart);
-                if (eighth == q && r < count) weight[q][r] = score[q];
-            }
-        }
+        uh_scores<BITS, 1>(query, keys, (start + at) * dim, dim, count, n, weight);
         __syncthreads();
-#pragma unroll 1
-        for (int32_t q = warp; q < n; q += UH_WARPS) {
-            const float before = largest[q], sum_before = total[q];
-            float most = before, own = 0.0f;
-#pragma unroll 1
-            for (int32_t r = lane; r < count; r += UH_WARP) most = weight[q][r] > most ? weight[q][r] : most;
-#pragma unroll
-            for (int apart = 16; apart; apart /= 2) {
-                const float other = __shfl_xor_sync(UH_EVERY_LANE, most, apart);
-                most = other > most ? other : most;
-            }
-#pragma unroll 1
-            for (int32_t r = lane; r < count; r += UH_WARP) {
-                const float e = uh_exp(weight[q][r] - most);
-                weight[q][r] = e;
-                own = own + e;
-            }
-#pragma unroll
-            for (int apart = 16; apart; apart /= 2) own = own + __shfl_xor_sync(UH_EVERY_LANE, own, apart);
-            __syncwarp();
-            if (!lane) {
-                const float by = uh_exp(before - most);
-                largest[q] = most, fade[q] = by, total[q] = sum_before * by + own;
-            }
-        }
+        uh_weigh(weight, count, n, largest, total, fade);
         __syncthreads();
         if (group < groups) {
 #pragma unroll

@@ -6,5 +6,6 @@
 
 #include "layer.cu"
 #include "attention.cu"
+#include "latent.cu"
 
 #include "stretch.cu"

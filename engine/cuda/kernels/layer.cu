@@ -28,17 +28,20 @@ UH_KERNEL uh_gate(float *x, const float *gate, int32_t n, int32_t gates) {
     if (i < n) x[i] = x[i] * uh_sigmoid(gate[gates == 1 ? 0 : i]);
 }
 
-/* y [rows] = W x + bias, W [rows, cols] in bf16 or float32 (bits), a warp for each row. Grid: rows / UH_WARPS. */
-UH_KERNEL uh_raw(const float *x, const uint8_t *weights, const float *bias, float *y, int32_t rows, int32_t cols, int32_t bits) {
+/* y [rows] = W x + bias, W [rows, cols] in bf16 or float32 (bits), a warp for each row. Every `each` rows have an x of their own,
+ * `step` behind that of those before. Grid: rows / UH_WARPS. */
+UH_KERNEL uh_raw(const float *x, const uint8_t *weights, const float *bias, float *y, int32_t rows, int32_t cols, int32_t bits,
+                 int32_t each, int32_t step) {
     const int32_t lane = threadIdx.x % UH_WARP, row = blockIdx.x * UH_WARPS + threadIdx.x / UH_WARP;
     if (row >= rows) return;
     const int64_t first = (int64_t)row * cols;
+    const float *own = x + (int64_t)(row / each) * step;
     float sum = 0.0f;
 #pragma unroll 8
     for (int32_t c = lane; c < cols; c += UH_WARP) {
         const float weight = bits == 16 ? __int_as_float((int)__ldg((const uint16_t *)weights + first + c) << 16)
                                         : __ldg((const float *)weights + first + c);
-        sum = __fmaf_rn(weight, x[c], sum);
+        sum = __fmaf_rn(weight, own[c], sum);
     }
 #pragma unroll
     for (int apart = 16; apart; apart /= 2) sum = sum + __shfl_xor_sync(UH_EVERY_LANE, sum, apart);

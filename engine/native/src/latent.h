@@ -278,6 +278,11 @@ UH_TARGET static int run_latent_attend(uh_context *context, const uh_op *op, con
     return 0;
 }
 
+UH_TARGET static void keep_latent(const uh_op *op, const uh_row *step) {
+    const int32_t width = op->n[UH_LATENT_RANK] + op->n[UH_LATENT_ROPE];
+    append(step->state[op->n[UH_LATENT_STATE]], step->position, op->p[UH_LATENT_ROW], 1, width);
+}
+
 /* The token's row [normed latent | turned key] goes to the cache, and the rotary parts of its queries are turned. */
 UH_TARGET static void run_latent(const uh_op *op, const uh_row *step) {
     const int32_t heads = op->n[UH_LATENT_HEADS], nope = op->n[UH_LATENT_NOPE], rope = op->n[UH_LATENT_ROPE];
@@ -288,5 +293,5 @@ UH_TARGET static void run_latent(const uh_op *op, const uh_row *step) {
     turn(row + rank, cosines, sines, rope / 2, interleaved);
     for (int32_t h = 0; h < heads; h++)
         turn(queries + (int64_t)h * (nope + rope) + nope, cosines, sines, rope / 2, interleaved);
-    append(step->state[op->n[UH_LATENT_STATE]], step->position, row, 1, rank + rope);
+    keep_latent(op, step);
 }

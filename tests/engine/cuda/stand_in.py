@@ -164,30 +164,36 @@ class StandIn:
         return self.last(memory, [*arguments[:4], arguments[-1]], grid[1])
 
     def _product(self, memory: DeviceMemory, grid: tuple[int, int, int], arguments: Sequence[bytes]) -> Touched:
-        """A matrix beside the experts: the only one of a layout."""
+        """A matrix beside the experts, the only one of a layout: one for all rows, or one of each of several heads."""
         rows, cols = struct.unpack_from("<ii", arguments[0])
         at = ctypes.sizeof(expert_layout(*next(iter(self._known.values())))) - MATRIX_BYTES  # the last of three
         _, _, _, stored, *numbers = MATRIX.unpack_from(arguments[0], at)
         codes, params, (bias, unit, group), kinds = numbers[:3], numbers[3:6], numbers[6:9], numbers[9:12]
-        kind = max(kinds)
+        kind, heads = max(kinds), grid[1]
         assert (unit, kind in CODES) == (0, True)
         experts, slots, given = (struct.unpack("<q", a)[0] for a in arguments[1:4])
-        block, *_, planes, first, count, _ = EXPERT.unpack(read_written(memory, experts, EXPERT.size))
-        assert (planes, first, grid) == (kind, 0, (-(-rows // 64), 1, -(-count // 32)))
-        assert read_written(memory, slots, 4 * count) == np.arange(count, dtype=np.int32).tobytes()
+        (out,) = struct.unpack("<q", arguments[-1])
         sizes, places = sections(rows, cols, CODES[kind], group), [*codes[:kind], params[kind - 1]]
         if bias >= 0:
             sizes, places = [*sizes, 4 * rows], [*places, bias]
-        held = [bytearray(read_written(memory, block + at, n)) for at, n in zip(places, sizes, strict=True)]
-        view = MatrixView(rows=rows, cols=cols, groups=stored // group, group=group, kind=kind)
-        view.unit = struct.unpack("<f", read_written(memory, block, 4))[0]
-        at = [ctypes.addressof((ctypes.c_char * len(data)).from_buffer(data)) for data in held]
-        view.codes[:kind], view.params, view.bias = at[:kind], at[kind], [*at, 0][kind + 1]
-        y = self._kernel.linear(view, self._x[given], torch.empty(count, rows))
-        (out,) = struct.unpack("<q", arguments[-1])
-        memory.write(out, y.numpy().tobytes())
-        reads = [(experts, EXPERT.size), (slots, 4 * count), (block, 4)]
-        return [*reads, *((block + at, n) for at, n in zip(places, sizes, strict=True))], [(out, 4 * count * rows)]
+        reads, writes = [(experts, heads * EXPERT.size)], []
+        for head in range(heads):
+            listed = read_written(memory, experts + head * EXPERT.size, EXPERT.size)
+            block, *_, planes, first, count, _ = EXPERT.unpack(listed)
+            assert (planes, first, grid) == (kind, head, (-(-rows // 64), heads, -(-count // 32)))
+            own = read_written(memory, slots + 4 * first, 4 * count)
+            assert own == np.arange(first, first + count, dtype=np.int32).tobytes()
+            held = [bytearray(read_written(memory, block + at, n)) for at, n in zip(places, sizes, strict=True)]
+            view = MatrixView(rows=rows, cols=cols, groups=stored // group, group=group, kind=kind)
+            view.unit = struct.unpack("<f", read_written(memory, block, 4))[0]
+            where = [ctypes.addressof((ctypes.c_char * len(data)).from_buffer(data)) for data in held]
+            view.codes[:kind], view.params, view.bias = where[:kind], where[kind], [*where, 0][kind + 1]
+            y = self._kernel.linear(view, self._x[given][first : first + count], torch.empty(count, rows))
+            memory.write(out + 4 * first * rows, y.numpy().tobytes())
+            writes.append((out + 4 * first * rows, 4 * count * rows))
+            reads += [(slots + 4 * first, 4 * count), (block, 4)]
+            reads += [(block + at, n) for at, n in zip(places, sizes, strict=True)]
+        return reads, writes
 
     def last(self, memory: DeviceMemory, arguments: Sequence[bytes], n: int) -> Touched:
         """All of the experts, from what h was made of. arguments: layout, experts, slots, codes, out."""

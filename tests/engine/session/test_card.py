@@ -47,19 +47,23 @@ TOTAL = 2048 * MIB  # of which next to nothing is touched
 CHOSEN = {"mode": "cpu-assisted", "threads": 1, "remember_routing": False}
 
 
+def stand_in_for(path: Path) -> StandIn:
+    """A compiler for the experts of this store."""
+    with Store.open(path) as store:
+        activations = activation_of(store, spec_of(store))
+        of = activations if isinstance(activations, dict) else dict.fromkeys(store.layers, activations)
+        return StandIn({store.spec(layer, e): of[layer] for layer in store.layers for e in range(store.experts(layer))})
+
+
 @pytest.fixture(scope="module")
 def compiler(home: Path) -> Iterator[StandIn]:
     """For the experts of the built-in model."""
-    with Store.open(prepare("builtin", lambda *_: None)) as store:
-        activations = activation_of(store, spec_of(store))
-        of = activations if isinstance(activations, dict) else dict.fromkeys(store.layers, activations)
-        specs = {store.spec(layer, e): of[layer] for layer in store.layers for e in range(store.experts(layer))}
-    with closing(StandIn(specs)) as made:
+    with closing(stand_in_for(prepare("builtin", lambda *_: None))) as made:
         yield made
 
 
-@pytest.fixture
-def card(compiler: StandIn, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimulatedDriver]:
+@contextmanager
+def a_card(compiler: StandIn, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimulatedDriver]:
     """A computer with a card whose driver is simulated."""
     simulated = SimulatedDriver(3, TOTAL, compiler)
     for module in (graphics, card_session):
@@ -72,9 +76,16 @@ def card(compiler: StandIn, monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulat
     computer.looks.clear()  # or later tests would find the card, too
 
 
+@pytest.fixture
+def card(compiler: StandIn, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimulatedDriver]:
+    """With a stand-in for the built-in model's experts."""
+    with a_card(compiler, monkeypatch) as simulated:
+        yield simulated
+
+
 @contextmanager
-def opened(**chosen: object) -> Iterator[Session]:
-    session = Session.open("builtin", {**CHOSEN, **chosen})
+def opened(model: str = "builtin", **chosen: object) -> Iterator[Session]:
+    session = Session.open(model, {**CHOSEN, **chosen})
     try:
         yield session
     finally:
@@ -163,11 +174,22 @@ def test_a_card_that_is_lost_in_the_middle_of_an_answer_is_said_once(card: Simul
     assert card.leaks == []
 
 
-@pytest.fixture
-def with_linears(card: SimulatedDriver, monkeypatch: pytest.MonkeyPatch) -> SimulatedDriver:
-    """A card to which products of other weights cost nothing to hand over, and which is twice as fast with them."""
+def take_linears(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have products of other weights cost nothing to hand over, and be twice as fast on the card."""
     monkeypatch.setattr(offload, "ROUND_TRIP", 0.0)
     monkeypatch.setattr(linears, "measure", measured(0.5, 1.0))
+
+
+def take_attention(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have attention be twice as fast on the card."""
+    monkeypatch.setattr(layer_proof, "measure", lambda *args: (0.5, 1.0))
+    monkeypatch.setattr(layer_proof, "ROWS", 5)
+
+
+@pytest.fixture
+def with_linears(card: SimulatedDriver, monkeypatch: pytest.MonkeyPatch) -> SimulatedDriver:
+    """A card that computes products of other weights, and no attention."""
+    take_linears(monkeypatch)
     monkeypatch.setattr(layer_proof, "measure", lambda *args: (1.0, 0.5))
     return card
 
@@ -175,8 +197,7 @@ def with_linears(card: SimulatedDriver, monkeypatch: pytest.MonkeyPatch) -> Simu
 def test_attention_on_the_card_says_the_processors_words(
     with_linears: SimulatedDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(layer_proof, "measure", lambda *args: (0.5, 1.0))
-    monkeypatch.setattr(layer_proof, "ROWS", 5)
+    take_attention(monkeypatch)
     with opened(mode="cpu", dense="int8") as session:
         alone = [session.generate(ask, GREEDY, (), Listener()).text for ask in (HELLO, AGAIN)]
     for lost in (None, 10):
@@ -207,8 +228,7 @@ def test_attention_on_the_card_says_the_processors_words(
 def test_experts_that_come_and_go_change_no_word(
     with_linears: SimulatedDriver, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(layer_proof, "measure", lambda *args: (0.5, 1.0))
-    monkeypatch.setattr(layer_proof, "ROWS", 5)
+    take_attention(monkeypatch)
     monkeypatch.setattr(lookahead, "LIKELY", 0.0)  # it goes as far as there are layers, and stops again and again
     random = Random(seed)
     with opened(mode="cpu", dense="int8") as session:
@@ -247,8 +267,7 @@ def test_no_order_of_whole_layers_on_the_card_is_wrong(
 
     UNDERHILL_ORDERS=10000 draws so many orders.
     """
-    monkeypatch.setattr(layer_proof, "measure", lambda *args: (0.5, 1.0))
-    monkeypatch.setattr(layer_proof, "ROWS", 5)
+    take_attention(monkeypatch)
     monkeypatch.setattr(lookahead, "LIKELY", 0.0)
     monkeypatch.setattr(stretches, "OFTEN", 2)
     monkeypatch.setattr(prefill, "measure", measured_prefill(FAST, SLOW))

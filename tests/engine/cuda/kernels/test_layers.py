@@ -108,7 +108,7 @@ def test_a_product_of_a_raw_matrix_is_close_to_float64(rows: int, cols: int, hal
     y = card.room(4 * rows)
     card.launch(
         "uh_raw", (-(-rows // 4),), address(card, x), address(card, held), address(card, shift), argument(y),
-        argument(rows, "i"), argument(cols, "i"), argument(16 if half else 32, "i"),
+        *(argument(n, "i") for n in (rows, cols, 16 if half else 32, rows, 0)),
     )  # fmt: skip
     each = weights.double() * x.double()
     expected = each.sum(1) + (0 if shift is None else shift.double())

@@ -16,8 +16,9 @@ from engine.cuda import build
 from engine.cuda.build import FLAVOURS, compile_ptx, find_nvrtc
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, NativeKernel
-from engine.native import op_graph, route_op
+from engine.native import mixer_ops, op_graph, route_op
 from engine.record.layout import ExpertSpec
+from tests.engine.cuda.kernels import test_latents as latents
 from tests.engine.cuda.kernels import test_layers as tests
 from tests.engine.cuda.kernels.card import Card, argument
 from tests.engine.cuda.ptx.module import Module, PtxFault
@@ -88,8 +89,8 @@ def small_ops(module: Module) -> None:
         card.launch(name, (2,), argument(at), other, *last)
     w, v, y = torch.randn(5, 37), torch.randn(37), card.room(20)
     card.launch(
-        "uh_raw", (2,), argument(card.put(v)), argument(card.put(w)), argument(0), argument(y), argument(5, "i"),
-        argument(37, "i"), argument(32, "i"),
+        "uh_raw", (2,), argument(card.put(v)), argument(card.put(w)), argument(0), argument(y),
+        *(argument(n, "i") for n in (5, 37, 32, 5, 0)),
     )  # fmt: skip
     assert torch.allclose(card.floats(y, 5), w @ v, atol=1e-5), "other values"
 
@@ -139,6 +140,22 @@ def finishes(module: Module) -> None:
     assert torch.equal(rows[0], x.view(5, 64)[3:].bfloat16()), "other values"
 
 
+def latent_rows(module: Module) -> None:
+    """Latents whose heads, rows and splits fill nothing, and a token's own."""
+    for call in (latents.Looking(heads=11, rows=131, splits=3), latents.Looking(heads=2, rank=136, rows=131, splits=1)):
+        assert tests.close(*latents.looked(call, Card(module=module))), "other values"
+    torch.manual_seed(0)
+    spec, angles, sequence = mixer_ops.Latent(3, 5, 16, 136), torch.randn(8), latents.Latents(152, 3, torch.bfloat16)
+    queries, row, scale, turned = torch.randn(63), torch.randn(152), torch.randn(136), (angles.cos(), angles.sin())
+    found = latents.finish(Card(module=module), spec, sequence, queries, row, scale, turned, False)
+    op = mixer_ops.latent(spec, queries, row, scale=scale, eps=latents.EPS, angles=turned, interleaved=False, state=0)
+    tests.on_processor(op, sequence.state.prepared(), 3)
+    assert tests.same_bits(found[0], queries), "other values"
+    assert tests.same_bits(found[1], row), "other values"
+    assert torch.equal(found[2], row.bfloat16()), "other values"
+    assert latents.raw_by_head(Card(module=module), half=False), "other values"
+
+
 def stretches(module: Module) -> None:
     """Experts that are there and that are not, and what is kept of a frame."""
     spec = ExpertSpec(150, 70, 4, 48, has_bias=True)
@@ -175,6 +192,7 @@ CHECKS: dict[str, Callable[[Module], None]] = {
     "routes": routes,
     "attends": attends,
     "finishes": finishes,
+    "latents": latent_rows,
     "stretches": stretches,
     **{how: layers(how) for how in ("1", "4", "exact", "gemm")},
     "combine": combined,
@@ -243,18 +261,29 @@ MUTANTS = (
     Mutant("layer.cu", "if (lane >= top_k) return;", "", "routes"),
     Mutant("attention.cu", "min(low + seen.span, seen.end)", "low + seen.span", "attends"),
     Mutant("attention.cu", "min((int32_t)UH_QUERIES, share - first)", "UH_QUERIES", "attends"),
-    Mutant("attention.cu", "r < count && d < dim", "d < dim", "attends"),
-    Mutant("attention.cu", "if (eighth == q && r < count)", "if (r < count)", "attends"),
+    Mutant("attend.cuh", "r < count && d < width", "d < width", "attends"),
+    Mutant("attend.cuh", "if (eighth == q && r < count)", "if (r < count)", "attends"),
     Mutant(
-        "attention.cu",
-        "own = own + __shfl_xor_sync(UH_EVERY_LANE, own, apart);\n            __syncwarp();",
+        "attend.cuh",
+        "own = own + __shfl_xor_sync(UH_EVERY_LANE, own, apart);\n        __syncwarp();",
         "own = own + __shfl_xor_sync(UH_EVERY_LANE, own, apart);",
         "attends",
     ),
     Mutant("attention.cu", "if (split < used) by[split]", "if (split < splits) by[split]", "attends"),
-    Mutant("attention.cu", "seen.end > window ? seen.end - window : 0", "0", "attends"),
+    Mutant("attend.cuh", "seen.end > window ? seen.end - window : 0", "0", "attends"),
     Mutant("attention.cu", "if (kv < 0) continue;", "", "finishes"),
     Mutant("attention.cu", "if (kv >= 0) value[d] = how.reuse_keys", "value[d] = how.reuse_keys", "finishes"),
+    Mutant("attend.cuh", "r < count && d < width", "d < width", "latents"),
+    Mutant("latent.cu", "min((int32_t)UH_QUERIES, heads - head)", "UH_QUERIES", "latents"),
+    Mutant("latent.cu", "min(low + seen.span, seen.end)", "low + seen.span", "latents"),
+    Mutant("latent.cu", "if (r + i < count) value[i]", "value[i]", "latents"),
+    Mutant("latent.cu", "if (r + i >= count) break;", "", "latents"),
+    Mutant("latent.cu", "if (d < rank) {", "{", "latents"),
+    Mutant("latent.cu", "if (d < rank) to[2 + d]", "to[2 + d]", "latents"),
+    Mutant("latent.cu", "__syncthreads(); /* the weights are", "; /* the weights are", "latents"),
+    Mutant("latent.cu", "own[d] = row[d];\n    __syncthreads();", "own[d] = row[d];", "latents"),
+    Mutant("latent.cu", "interleaved);\n    __syncthreads();", "interleaved);", "latents"),
+    Mutant("layer.cu", "(int64_t)(row / each) * step", "0", "latents"),
     Mutant("experts.cu", "if (first + i % n < cols) to[", "to[", "stretches"),
     Mutant("stretch.cu", "if (rank < k) {", "{", "stretches"),
     Mutant("stretch.cu", "if (rank || *lacking >= 0) return;", "if (rank) return;", "stretches"),
