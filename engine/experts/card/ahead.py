@@ -38,7 +38,7 @@ class CardAhead:
         self._crossing, self._alive, self._failed = crossing, alive, failed
         self._planned: set[ExpertKey] = set()  # brought ahead, and not asked for yet
         self._expected: dict[int, list[int]] = {}  # by layer, the first of those that were expected there
-        self._chosen: list[ExpertKey] = []  # of the layer that runs
+        self._runs: tuple[int, Sequence[int]] = (-1, ())  # the layer that runs, and what it has chosen
         self._layer_seconds, self._last = 0.0, (-1, 0.0)
         self._counts = PrefetchStats(said=[0], right=[0])
 
@@ -75,7 +75,7 @@ class CardAhead:
         """Another token begins, or nothing is expected any more."""
         self._settle(list(self._planned), ())
         self._expected.clear()
-        self._chosen, self._last = [], (-1, 0.0)
+        self._runs, self._last = (-1, ()), (-1, 0.0)
 
     def expect(self, layer: int, ahead: int, scores: Floats, width: int) -> None:
         """Bring what a coming layer is expected to choose and the card lacks, the likeliest first; leave what is
@@ -109,6 +109,11 @@ class CardAhead:
             self._counts.started += 1
 
     @property
+    def _chosen(self) -> list[ExpertKey]:
+        layer, chosen = self._runs
+        return [ExpertKey(layer, expert) for expert in chosen]
+
+    @property
     def expected(self) -> list[ExpertKey]:
         """What coming layers are expected to choose."""
         return [ExpertKey(layer, expert) for layer, own in self._expected.items() for expert in own]
@@ -120,7 +125,9 @@ class CardAhead:
         if before >= 0 and layer > before and not alone:
             self._layer_seconds += (LEARN if self._layer_seconds else 1.0) * (now - then - self._layer_seconds)
         self._last = (-1, 0.0) if alone else (layer, now)
-        self._chosen = [ExpertKey(layer, expert) for expert in chosen]
+        self._runs = layer, chosen
+        if not self._planned and layer not in self._expected:
+            return
         expected = self._expected.pop(layer, None)
         if expected is not None:
             self._counts.said[0] += len(expected[: len(chosen)])

@@ -138,6 +138,11 @@ class CardCache:
         """Where it lies. Raises KeyError."""
         return self._held[self._cache.number(key)].expert
 
+    def experts(self, layer: int, chosen: Sequence[int]) -> list[CardExpert]:
+        """Where these of a layer lie. Raises KeyError."""
+        base = self._cache.base(layer)
+        return [self._held[base + expert].expert for expert in chosen]
+
     def use(self) -> None:
         """Make the calling thread one that may use the card. Raises CardError."""
         self._device.use()
@@ -215,8 +220,9 @@ class CardCache:
 
     def used(self, layer: int, experts: Sequence[int]) -> None:
         """A token has chosen these."""
-        base = self._cache.base(layer)
-        self._uses[[base + expert for expert in experts]] += 1
+        base, uses = self._cache.base(layer), self._uses
+        for expert in experts:  # a few: numpy takes longer to begin
+            uses[base + expert] += 1
         if layer == self._cache.keys[0].layer:
             self._tokens += 1
             if self._tokens % EVERY == 0:

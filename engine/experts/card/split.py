@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 OWN_HOST, OWN_CARD = 8, 64  # tokens whose products take as long as an expert's weights take to come from memory
@@ -39,7 +39,8 @@ class SideRates:
 
     def seen_host(self, tokens: Sequence[int], seconds: float) -> SideRates:
         """Corrected by what experts with so many tokens each took."""
-        return replace(self, host=self.host * nearer(1.0, seconds / sum(map(self.host_seconds, tokens))))
+        factor = nearer(1.0, seconds / sum(map(self.host_seconds, tokens)))
+        return SideRates(self.host * factor, self.card, self.handover)
 
     def call_seconds(self, tokens: Sequence[int]) -> float:
         """Of a call of the card with experts of so many tokens each, handover included."""
@@ -48,7 +49,7 @@ class SideRates:
     def seen_card(self, tokens: Sequence[int], seconds: float) -> SideRates:
         """Corrected by what a call with experts of so many tokens each took; both its parts by the same factor."""
         factor = nearer(1.0, seconds / self.call_seconds(tokens))
-        return replace(self, card=self.card * factor, handover=self.handover * factor)
+        return SideRates(self.host, self.card * factor, self.handover * factor)
 
 
 def nearer(known: float, seen: float) -> float:
@@ -56,20 +57,21 @@ def nearer(known: float, seen: float) -> float:
     return known + LEARN * (min(MOST * known, max(known / MOST, seen)) - known)
 
 
-def split(rates: SideRates, only_card: Sequence[int], both: Sequence[int], only_host: Sequence[int]) -> int:
-    """How many of `both`, from the first on, the card computes.
+def split(rates: SideRates, only_card: int, both: int, only_host: int) -> int:
+    """How many experts of one token the card computes of those that lie on both sides.
 
-    Arguments: tokens of each expert that lies there; `both` with the most tokens first, which gain most by the card.
+    Arguments: how many lie on the card alone, on both sides, and in memory alone. Asked for in every layer of a token.
     """
-    card = rates.call_seconds(only_card)
-    host = sum(map(rates.host_seconds, both)) + sum(map(rates.host_seconds, only_host))
+    card, host = rates.handover + only_card * rates.card, (both + only_host) * rates.host
     # With none of them a call of the card may not be made at all.
     best, taken = max(card if only_card else 0.0, host), 0
-    for number, tokens in enumerate(both, 1):
-        card += rates.card_seconds(tokens)
-        host -= rates.host_seconds(tokens)
+    for number in range(1, both + 1):
+        card += rates.card
+        host -= rates.host
         if max(card, host) < best:
             best, taken = max(card, host), number
+        if card > host:
+            break
     return taken
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import torch
 
 from engine.cuda.errors import CardError
@@ -27,6 +28,9 @@ _PLANES_AT = struct.calcsize("=QQQQ")  # of uh_expert.planes in its record
 # Bytes of the card's memory: where fewer are free, so many are given back. A card that has none left moves windows and
 # games to ordinary memory, and everything there stutters.
 LEAST_FREE, ENOUGH_FREE = 128 << 20, 256 << 20
+
+
+_Asked = Sequence[RequestedPrecision] | None  # by rank; None: everything in full
 
 
 class CardAssistant:
@@ -53,6 +57,8 @@ class CardAssistant:
         self.ahead = CardAhead(held, lambda: self.rates, lambda: self.crossing, lambda: self.alive, self.fail)
         self._indices: list[int] = []
         self._experts: list[int] = []
+        self._rows_at = 0, 0, 0
+        self._rows = np.empty((0, 0), np.float32)  # of what outputs are added up from
         self._begun = self._collected = False
 
     @property
@@ -74,28 +80,29 @@ class CardAssistant:
             asked = _precisions(experts, step)
             if now := self._crossing(experts, chosen, asked):
                 self._cross(now, [ExpertKey(experts.layer, expert) for expert in chosen])
-            there = [i for i, expert in enumerate(chosen) if self._serves(experts, expert, asked[i])]
-            if not there:
-                return False
-            both = [index for index in there if self._in_memory(experts, chosen[index])]
-            rest = step.k - len(there)
-            only = len(there) - len(both)
-            count = len(both) if self.crossing else split(self.rates, [1] * only, [1] * len(both), [1] * rest)
-            left = set(both[count:])
-            indices = [index for index in there if index not in left]
+            indices = self._indices_of_card(experts, chosen, asked)
             if not indices:
                 return False
-            where = [self.held.expert(ExpertKey(experts.layer, chosen[index])) for index in indices]
-            activation = self._activations[experts.layer]
-            self._kernels.begin(CardWork(experts.spec, activation, where, [1] * len(indices), step.addresses[2], 1))
+            taken = [chosen[index] for index in indices]
+            where, activation = self.held.experts(experts.layer, taken), self._activations[experts.layer]
+            self._kernels.begin(CardWork(experts.spec, activation, where, [1] * len(taken), step.addresses[2], 1))
         except CardError as error:
             self.fail(error)
             return False
         self._begun, self._collected = True, False
-        self._indices, self._experts = indices, [chosen[index] for index in indices]
-        for expert in self._experts:
+        self._indices, self._experts = indices, taken
+        for expert in taken:
             experts.taken[expert] = 1
         return True
+
+    def _indices_of_card(self, experts: LayerTable, chosen: Sequence[int], asked: _Asked) -> list[int]:
+        """Which of a token's experts the card computes."""
+        there = [index for index, expert in enumerate(chosen) if self._serves(experts, expert, asked, index)]
+        if not there or self.crossing:
+            return there
+        both = [index for index in there if _in_memory(experts, chosen[index])]
+        left = both[split(self.rates, len(there) - len(both), len(both), len(chosen) - len(there)) :]
+        return [index for index in there if index not in left] if left else there
 
     def collect(self, out: torch.Tensor, hidden: int) -> bool:
         """Wait for the card, and put what it computed where it belongs in out [k * hidden]; False: it failed."""
@@ -106,8 +113,11 @@ class CardAssistant:
             self.fail(error)
             return False
         self._begun, self._collected = False, True
-        rows = out.view(-1)[: out.numel() // hidden * hidden].view(-1, hidden).numpy()
-        rows[self._indices] = found
+        at = out.data_ptr(), out.numel(), hidden
+        if at != self._rows_at:  # the same from layer to layer, and torch takes long to say so
+            self._rows_at, rows = at, out.view(-1)[: out.numel() // hidden * hidden]
+            self._rows = rows.view(-1, hidden).numpy()
+        self._rows[self._indices] = found
         return True
 
     def end(self, experts: LayerTable, step: Step) -> None:
@@ -116,9 +126,12 @@ class CardAssistant:
             experts.taken[expert] = 0
         if self._collected:
             self.ran += len(self._experts)
-            for key in (ExpertKey(experts.layer, expert) for expert in self._experts):
-                self._telemetry.precision[self.held.tier(key)] += 1
-                if key in self.held.coarse:
+            for expert in self._experts:
+                if planes := experts.card[expert]:
+                    self._telemetry.precision[experts.native.tiers[planes]] += 1
+                else:
+                    key = ExpertKey(experts.layer, expert)
+                    self._telemetry.precision[self.held.coarse[key]] += 1
                     self._telemetry.coarse(key, 1)
         self._experts, self._indices, self._collected = [], [], False
         if not self.alive:
@@ -131,27 +144,25 @@ class CardAssistant:
         except CardError as error:
             self.fail(error)
 
-    def _serves(self, experts: LayerTable, expert: int, asked: RequestedPrecision) -> bool:
+    def _serves(self, experts: LayerTable, expert: int, asked: _Asked, index: int) -> bool:
         """Whether the card has an expert as finely as is asked of it. What is there in full always serves."""
         if experts.card[expert]:
             return True
+        if asked is None or asked[index] == RequestedPrecision.HIGH:
+            return False
         coarse = self.held.coarse.get(ExpertKey(experts.layer, expert), 0)
-        return bool(coarse) and asked < RequestedPrecision.HIGH and coarse >= experts.spec.tiers[experts.native.low - 1]
+        return bool(coarse) and coarse >= experts.native.tiers[experts.native.low]
 
-    def _crossing(
-        self, experts: LayerTable, chosen: Sequence[int], asked: Sequence[RequestedPrecision]
-    ) -> list[ExpertKey]:
+    def _crossing(self, experts: LayerTable, chosen: Sequence[int], asked: _Asked) -> list[ExpertKey]:
         """Which of a token's experts cross now, from memory, as finely as is asked of them. GPU-centric, all that the
         card lacks; else as many as end the layer soonest so."""
         held, rate = self.held, self.held.courier.rate
         if not self.crossing and held.largest / rate > self.rates.host:
             return []  # the processor is through with one before it is there
-        lacking = [
-            (ExpertKey(experts.layer, expert), own)
-            for expert, own in zip(chosen, asked, strict=True)
-            if not self._serves(experts, expert, own)
-        ]
-        able = [key for key, own in lacking if self._can_cross(key, own)]
+        lacking = [index for index, expert in enumerate(chosen) if not self._serves(experts, expert, asked, index)]
+        keys = [ExpertKey(experts.layer, chosen[index]) for index in lacking]
+        wanted = [RequestedPrecision.HIGH if asked is None else asked[index] for index in lacking]
+        able = [key for key, own in zip(keys, wanted, strict=True) if self._can_cross(key, own)]
         if self.crossing:
             return able
         ways = [Crossing(1, held.spec(key).layout.bytes_for(held.here(key)) / rate) for key in able]
@@ -298,10 +309,6 @@ class CardAssistant:
             except CardError as error:
                 self.fail(error)
 
-    def _in_memory(self, experts: LayerTable, expert: int) -> bool:
-        at = EXPERT.size * expert + _PLANES_AT
-        return bool(_PLANES.unpack_from(experts.table, at)[0] >= (experts.card[expert] or experts.native.low))
-
     def _works(self) -> bool:
         if self.alive and (error := self.failed_beside()) is not None:
             self.fail(error)
@@ -316,9 +323,15 @@ class CardAssistant:
         return False
 
 
-def _precisions(experts: LayerTable, step: Step) -> Sequence[RequestedPrecision]:
+def _precisions(experts: LayerTable, step: Step) -> _Asked:
     """What a token asks of each of its experts."""
+    if experts.native.t1 >= 1.0:
+        return None
     thresholds = Thresholds(experts.native.t1, experts.native.t2)
-    if thresholds.exact:
-        return [RequestedPrecision.HIGH] * step.k
     return [RequestedPrecision(own) for own in requested_precisions(step.weights.numpy(), thresholds).ravel().tolist()]
+
+
+def _in_memory(experts: LayerTable, expert: int) -> bool:
+    """Whether memory has an expert as finely as the card."""
+    at = EXPERT.size * expert + _PLANES_AT
+    return bool(_PLANES.unpack_from(experts.table, at)[0] >= (experts.card[expert] or experts.native.low))

@@ -85,10 +85,11 @@ def test_the_speeds_follow_what_is_seen(path: Path, compiler: StandIn, monkeypat
     with beside(path, compiler, experts=ROOM, on_card=12) as both:
         alone(both)
         shares = both.card.assistant.shares
-        monkeypatch.setattr("engine.experts.card.split.LEARN", 0.5)
         shares.link_rate = 1e10
-        for _ in range(12):
-            prompt(both.runtime)
+        with monkeypatch.context() as patched:  # undone before what `beside` has patched is
+            patched.setattr("engine.experts.card.split.LEARN", 0.5)
+            for _ in range(12):
+                prompt(both.runtime)
         # Of a simulated card: far slower than 0.01 ms an expert.
         assert shares.rates.card > 3 * FAST_CARD.card or shares.link_rate < 1e9
 
