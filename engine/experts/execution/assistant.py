@@ -15,7 +15,7 @@ from engine.experts.cache.resident_table import LayerTable
 from engine.experts.card.ahead import CardAhead
 from engine.experts.card.residency import CardCache, CardFullError, ReadParts
 from engine.experts.card.split import Crossing, SideRates, crossing, split, surely_more, worth_bringing
-from engine.experts.execution.card_share import CardShares, Computed, Share
+from engine.experts.execution.card_share import BatchShare, CardShares, Computed
 from engine.experts.execution.requests import Call, ExpertRequest
 from engine.experts.keys import ExpertKey
 from engine.experts.precision import RequestedPrecision, Thresholds, requested_precisions
@@ -192,7 +192,7 @@ class CardAssistant:
 
     # ---- many tokens ------------------------------------------------------------------------------------------------
 
-    def share(self, call: Call, requests: Sequence[ExpertRequest]) -> Share | None:
+    def share(self, call: Call, requests: Sequence[ExpertRequest]) -> BatchShare | None:
         """What the card takes of a call of many tokens, and has begun; None: nothing. `done_with` is to be called."""
         if not self._works() or not requests:
             return None
@@ -204,7 +204,7 @@ class CardAssistant:
             self.fail(error)
             return None
 
-    def collect_share(self, share: Share, host: Computed) -> bool:
+    def collect_share(self, share: BatchShare, host: Computed) -> bool:
         """Wait for it; False: the card failed, and what it had taken is the processor's to compute."""
         try:
             self.shares.collect(share, host)
@@ -214,7 +214,7 @@ class CardAssistant:
         self.host_ran += sum(host.tokens)
         return True
 
-    def done_with(self, share: Share) -> None:
+    def done_with(self, share: BatchShare) -> None:
         """It was collected, or the call ended by an error: nothing of it is wanted any more."""
         self.shares.close(share)
         if self.alive:

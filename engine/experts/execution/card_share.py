@@ -57,8 +57,8 @@ class _Piece(NamedTuple):
     slots: list[int]
 
 
-@dataclass(eq=False)
-class Share:
+@dataclass(eq=False, kw_only=True)
+class BatchShare:
     """What the card takes of one layer call.
 
     there: with where it lies on the card. groups: of what crosses, those that cross while others are computed. blocks:
@@ -108,7 +108,7 @@ class CardShares:
 
     # ---- who computes what ------------------------------------------------------------------------------------------
 
-    def begin(self, call: Call, requests: Sequence[ExpertRequest]) -> Share | None:
+    def begin(self, call: Call, requests: Sequence[ExpertRequest]) -> BatchShare | None:
         """Have the card compute its share; None: it has none. Raises CardError."""
         held = self._held
         held.use()
@@ -122,7 +122,7 @@ class CardShares:
 
     def _planned(
         self, call: Call, requests: Sequence[ExpertRequest], there: list[tuple[ExpertRequest, CardExpert]]
-    ) -> Share:
+    ) -> BatchShare:
         here = {request.key for request, _ in there}
         others = [] if len(call.x) == 1 else [request for request in requests if request.key not in here]
         lacking = self._may_cross(others)
@@ -134,7 +134,9 @@ class CardShares:
         groups, blocks = self._leased(lacking[:taken], here)
         computing = self.rates.call_seconds([*tokens, *(own.tokens for own in ways[:taken])])
         link_bound = sum(own.link for own in ways[:taken]) > computing
-        return Share(call, there, groups, blocks, expected, link_bound)
+        return BatchShare(
+            call=call, there=there, groups=groups, blocks=blocks, expected=expected, link_bound=link_bound
+        )
 
     @property
     def _link(self) -> float:
@@ -173,7 +175,7 @@ class CardShares:
 
     # ---- on the thread of its own -----------------------------------------------------------------------------------
 
-    def _compute(self, share: Share) -> None:
+    def _compute(self, share: BatchShare) -> None:
         """Raises CardError."""
         start = time.perf_counter()
         self._device.use()
@@ -236,7 +238,7 @@ class CardShares:
             if piece.slots:
                 yield piece
 
-    def _run(self, share: Share, piece: _Piece, meanwhile: Callable[[], None] | None = None) -> None:
+    def _run(self, share: BatchShare, piece: _Piece, meanwhile: Callable[[], None] | None = None) -> None:
         if share.stopped:
             return
         call, slots = share.call, np.asarray(piece.slots)
@@ -249,12 +251,12 @@ class CardShares:
         call.out.numpy()[slots] = self._kernels.finish()
 
     @staticmethod
-    def _layer_of(share: Share) -> int:
+    def _layer_of(share: BatchShare) -> int:
         return share.taken[0].key.layer
 
     # ---- what came of it --------------------------------------------------------------------------------------------
 
-    def collect(self, share: Share, host: Computed) -> None:
+    def collect(self, share: BatchShare, host: Computed) -> None:
         """Wait for it: its slots are written then. host: what the processor computed meanwhile. Raises CardError."""
         share.done.result()
         tokens = [len(request.slots) for request in share.taken]
@@ -272,7 +274,7 @@ class CardShares:
                 self._telemetry.coarse(own.request.key, len(own.request.slots))
         self._telemetry.hit(len(share.taken))
 
-    def close(self, share: Share) -> None:
+    def close(self, share: BatchShare) -> None:
         """Nothing of it is wanted any more, or it was collected: when this returns, nothing of it is under way."""
         share.stopped = True
         share.done.exception()  # waits, and leaves what it raised to `collect`
