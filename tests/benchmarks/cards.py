@@ -6,6 +6,10 @@ Per token and layer of CPU-assisted mode: bytes of experts that each side reads,
 that kernels are assumed to reach); one copy there, the kernels counted below, one copy back, one wait. Hits: of a
 token's experts, those that lie on the card, were routing uniform, and with usual reuse. Filled: seconds until the card
 has all that it holds, over the link and over one thread that copies into pinned memory.
+
+Prompt: seconds that all layers' experts take for so many tokens at once, by the processor alone and with the card,
+and how many of a layer's experts cross for that over each link, by the rule that decides it when it runs
+(experts/card/split.py). Routing is uniform, so that all experts have as many tokens.
 """
 
 from __future__ import annotations
@@ -13,7 +17,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine import settings
+from engine.experts.card.split import Crossing, SideRates, crossing
 from engine.hardware.machine import GB, Gpu
+from engine.planning.facts import ModelFacts
 from engine.planning.fit import PROGRAM
 from engine.planning.offload import HANDOVER, LAUNCHES, OWN, SHARE, make_plan_with_card
 from engine.planning.speed import REUSE, expert_rate
@@ -29,6 +35,7 @@ CARDS = {
 }  # fmt: skip
 LINKS = {"PCIe 3 x8": 6.5e9, "PCIe 4 x8": 12e9, "PCIe 4 x16": 24e9}
 STAGED = 8e9  # bytes a second that one thread copies
+TOKENS = 512  # of a prompt, computed at once
 KERNELS, COPIES, WAITS = 4, 2, 1  # a layer: two quantize, gate and up, down
 
 
@@ -49,6 +56,7 @@ def main() -> None:
           f"{alone.speed[0]:.1f} to {alone.speed[1]:.1f} tokens/s")  # fmt: skip
     print("| card | experts there | hits | card, processor: ms a token | tokens/s | mode | filled in s over "
           + ", ".join(LINKS) + " |\n|---|---|---|---|---|---|---|")  # fmt: skip
+    prompts = []
     for name, (gigabytes, rate) in CARDS.items():
         card = Gpu(
             name=name,
@@ -68,6 +76,24 @@ def main() -> None:
         sides = f"{there[0]:.0f}, {here[0]:.0f} to {there[1]:.0f}, {here[1]:.0f}"
         print(f"| {name}, {gigabytes} GB | {plan.card_bytes / GB:.1f} GB | {hits[0]:.0%} to {hits[1]:.0%} | {sides} | "
               f"{plan.speed[0]:.0f} to {plan.speed[1]:.0f} | {plan.mode} | {filled} |")  # fmt: skip
+        record = model.record_bytes[tier]
+        rates = SideRates(record / expert_rate(machine, model, tier), record / (SHARE * rate), HANDOVER)
+        prompts.append(f"| {name}, {gigabytes} GB | {_prompt(model, rates, near, record)} |")
+    print(f"\n| card | {TOKENS} tokens: s here alone | with the card: s, crossing; over {'; '.join(LINKS)} |\n"
+          "|---|---|---|\n" + "\n".join(prompts))  # fmt: skip
+
+
+def _prompt(model: ModelFacts, rates: SideRates, near: float, record: int) -> str:
+    """near: the share of the experts that lies on the card. record: bytes of one."""
+    each = max(1, round(TOKENS * model.experts_per_token / model.experts))
+    there = round(near * model.experts)
+    found = []
+    for link in LINKS.values():
+        ways = [Crossing(each, record / min(link, STAGED))] * (model.experts - there)
+        crosses, card = crossing(rates, [each] * there, ways, [])
+        host = (model.experts - there - crosses) * rates.host_seconds(each)
+        found.append(f"{model.moe_layers * max(card, host):.2f}, {crosses}")
+    return f"{model.moe_layers * model.experts * rates.host_seconds(each):.2f} | " + "; ".join(found)
 
 
 if __name__ == "__main__":
