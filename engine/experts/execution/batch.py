@@ -52,7 +52,7 @@ class BatchExecutor:
         self.prefetch: Prefetcher | None = None
         self.card: CardAssistant | None = None
         self.read_on: Callable[[], None] = lambda: None
-        self._computed: list[int] = []  # tokens of each expert of the last call that a card had its share in
+        self._computed: list[int] = []  # tokens of each expert that the last call computed here
         self._seconds = 0.0
 
     def run(self, call: Call, requests: Sequence[ExpertRequest]) -> list[int]:
@@ -60,12 +60,12 @@ class BatchExecutor:
 
         Raises the UnderhillError of an expert that cannot be had; nothing is leased or pending for the call then.
         """
+        self._computed, self._seconds = [], 0.0
         card = self.card
         share = None if card is None else card.share(call, requests)
         if card is None or share is None:
             return self._run(call, requests)
         names = {request.key for request in share.taken}
-        self._computed, self._seconds = [], 0.0
         try:
             rest = [request for request in requests if request.key not in names]
             skipped = self._run(call, rest) if rest else []
