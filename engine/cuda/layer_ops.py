@@ -1,6 +1,6 @@
 """Single ops of a layer on the card: the commands that compute them, and what they need there beside vectors.
 
-That is their weights, a sequence's rows (keys and values, or latents), and room for what attention finds in splits.
+That is their weights, a sequence's rows (card_rows.py), and room for what attention finds in splits.
 """
 
 from __future__ import annotations
@@ -8,16 +8,15 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from ctypes import c_float, c_int32, c_int64, c_uint64
-from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor
 
+from engine.cuda.card_rows import CardRows
 from engine.cuda.commands import CommandList
 from engine.cuda.device import CardDevice
 from engine.cuda.head_matrices import HeadMatrices
-from engine.cuda.layer_runs import KEPT, SequenceRows, kept_shape, matrix_bytes
+from engine.cuda.layer_runs import KEPT, matrix_bytes
 from engine.cuda.matrices import CardMatrices, CardMatrix, supports
 from engine.cuda.operands import BLOCK
 from engine.cuda.token_frame import TokenFrame
@@ -48,29 +47,19 @@ def _blocks(n: int) -> int:
     return -(-n // BLOCK)
 
 
-@dataclass
-class _Cache:
-    """Rows of one buffer of a layer on the card. heads, width: of a row, and bytes of one head's."""
-
-    address: int
-    heads: int
-    width: int
-
-
 class LayerOps:
     """What computes ops of one model on one card. Used by the thread that runs the model."""
 
     def __init__(
         self, device: CardDevice, ptx: bytes, matrices: CardMatrices, frame: TokenFrame, *,
-        room: Callable[[int], int], capacity: int, kv_dtype: torch.dtype, exact: bool,
+        room: Callable[[int], int], rows: CardRows, exact: bool,
     ) -> None:  # fmt: skip
-        """frame: where vectors lie, once it is laid out. room: makes room on the card that another gives back.
-        capacity: tokens whose rows there is room for. exact: activations in float32, not in 8 bits."""
+        """frame: where vectors lie, once it is laid out. room: makes room on the card that another gives back. rows:
+        of the sequence, for which `prepare` makes room. exact: activations in float32, not in 8 bits."""
         self._device, self._ptx, self._matrices, self._frame = device, ptx, matrices, frame
-        self._room, self._capacity, self._kv_dtype, self._exact = room, capacity, kv_dtype, exact
+        self._room, self._kept, self._exact = room, rows, exact
         self._held: dict[int, CardMatrix] = {}
         self._weights: dict[int, int] = {}
-        self._caches: dict[int, _Cache] = {}  # by number of their state
         self._by_head: HeadMatrices | None = None
         self._partial = 0
 
@@ -78,19 +67,13 @@ class LayerOps:
         """Make room for these. Raises CardError."""
         for op in ops:
             if op.kind in KEPT:
-                self._add_caches(op)
+                self._kept.add(op)
         self._partial = self._room(4 * max(map(_partial_floats, ops)))
         each = [op for op in ops if op.kind is OpKind.EACH and supports(op.view)]
         if each:
             self._by_head = HeadMatrices(
                 self._device, self._ptx, each, self._matrices, room=self._room, exact=self._exact
             )
-
-    def _add_caches(self, op: Op) -> None:
-        buffers, heads, dim = kept_shape(op)
-        width = dim * self._kv_dtype.itemsize
-        for state in range(op.number("state"), op.number("state") + buffers):
-            self._caches[state] = _Cache(self._room(heads * self._capacity * width), heads, width)
 
     def _constant(self, tensor: Tensor | None) -> c_uint64:
         """The address of a small weight there; 0 of none."""
@@ -104,29 +87,12 @@ class LayerOps:
             self._matrices.send(self._weights[address], address, nbytes)
         return self._weights[address]
 
-    # ---- rows -------------------------------------------------------------------------------------------------------
-
-    @property
-    def row_bytes(self) -> int:
-        """That all rows take on the card."""
-        return sum(cache.heads * self._capacity * cache.width for cache in self._caches.values())
-
-    def bring_rows(self, state: SequenceRows, start: int) -> None:
-        """Copy a sequence's rows from `start` on to the card. Raises CardError."""
-        for number, cache in self._caches.items():
-            at = start
-            for piece in state.pieces(number, start):
-                for head in range(cache.heads):
-                    to = cache.address + (head * self._capacity + at) * cache.width
-                    self._matrices.send(to, piece[head].data_ptr(), piece.shape[1] * cache.width)
-                at += piece.shape[1]
-
-    def _rows(self, *states: int) -> list[c_uint64]:
-        return [c_uint64(self._caches[state].address) for state in states]
+    def _rows(self, state: int) -> list[c_uint64]:
+        return [c_uint64(address) for address in self._kept.addresses(state)]
 
     @property
     def _bits(self) -> int:
-        return 8 * self._kv_dtype.itemsize
+        return 8 * self._kept.kv_dtype.itemsize
 
     # ---- commands ---------------------------------------------------------------------------------------------------
 
@@ -217,10 +183,10 @@ class LayerOps:
                 shape = c_int32(width), c_float(op.factor("eps"))
                 self._run(commands, "uh_norm", (1,), c_uint64(at), c_uint64(at), scale, c_uint64(0), *shape)
                 at += 4 * width
-        room = c_int64(self._capacity), c_int32(self._bits)
+        room = c_int64(self._kept.capacity), c_int32(self._bits)
         self._run(
             commands, "uh_heads_finish", (heads + kv_heads,), x, values, how, *scales,
-            *self._places(op, "cosines", "sines"), self._frame.position, *self._rows(state, state + 1), *room,
+            *self._places(op, "cosines", "sines"), self._frame.position, *self._rows(state), *room,
         )  # fmt: skip
 
     def _attend(self, commands: CommandList, op: Op) -> None:
@@ -230,8 +196,8 @@ class LayerOps:
         share, partial = heads // kv_heads, c_uint64(self._partial)
         self._run(
             commands, f"uh_attend_{self._bits}", (SPLITS, kv_heads, -(-share // QUERIES)),
-            queries, *self._rows(state, state + 1), self._frame.position, partial, c_int32(share), c_int32(dim), window,
-            c_int64(self._capacity), c_float(op.factor("scale")),
+            queries, *self._rows(state), self._frame.position, partial, c_int32(share), c_int32(dim), window,
+            c_int64(self._kept.capacity), c_float(op.factor("scale")),
         )  # fmt: skip
         sinks, shape = self._constants(op, "sinks"), (c_int32(dim), window, c_int32(SPLITS))
         self._run(commands, "uh_merge", (heads,), partial, *sinks, self._frame.position, out, *shape)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from engine.cuda.head_matrices import nbytes_by_head
 from engine.cuda.matrices import nbytes_of, supports
+from engine.kernels.attending import KeptRows
 from engine.native.library import MatrixView
 from engine.native.op_graph import KINDS, NORMS, GraphStep, Op, OpGraph
 from engine.native.op_slots import OpKind
@@ -37,14 +38,13 @@ ATTENTION = (OpKind.ATTEND, OpKind.LATENT_ATTEND)
 
 
 class SequenceRows(Protocol):
-    """What a sequence keeps (engine.models.layers.state.SequenceState). length: tokens whose rows are there. unchanged:
-    see there."""
+    """What a sequence keeps (engine.models.layers.state.SequenceState). length: tokens whose rows are there."""
 
     length: int
-    unchanged: int
 
-    def pieces(self, number: int, start: int) -> list[Tensor]:
-        """Rows from `start` on of the buffer with this number, as views [heads, n, dim] in their order."""
+    @property
+    def rows(self) -> Sequence[KeptRows]:
+        """Of the layers that keep any."""
         ...
 
     def prepared(self, tokens: int = 1) -> Sequence[int]:

@@ -9,7 +9,6 @@ nothing.
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from ctypes import c_float, c_int32, c_int64, c_void_p
@@ -19,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from engine.cuda.card_rows import CardRows
 from engine.cuda.commands import CommandList
 from engine.cuda.device import CardDevice
 from engine.cuda.errors import CardError
@@ -69,7 +69,7 @@ class CardLayers:
 
     Used by the thread that runs the model; nothing else may use the card's compute stream meanwhile. runs: which ops;
     whole: whether that is all of the model's. worst, seconds: the largest difference from the processor, and what all
-    runs of a token take there and here.
+    runs of a token take there and here. rows: what a sequence keeps, there.
     """
 
     def __init__(
@@ -87,12 +87,10 @@ class CardLayers:
         packed = [view for view in linears if supports(view)]
         self.matrices = CardMatrices(device, ptx, packed, exact=exact)
         self._owned: list[int] = []
-        self._valid, self._of = 0, 0
+        self.rows = CardRows(self._room, self.matrices.send, capacity, kv_dtype)
         device.on_close(self._clear)
         self._frame = TokenFrame()
-        self._ops = LayerOps(
-            device, ptx, self.matrices, self._frame, room=self._room, capacity=capacity, kv_dtype=kv_dtype, exact=exact
-        )
+        self._ops = LayerOps(device, ptx, self.matrices, self._frame, room=self._room, rows=self.rows, exact=exact)
         try:
             self._lay_out_frame(ops, read)
             self._ops.prepare(ops)
@@ -253,20 +251,18 @@ class CardLayers:
         """
         if self.matrices.products.failed or state.length >= self.capacity:
             return
-        valid = min(self._valid, state.unchanged) if self._of == id(state) else 0
         try:
-            if valid < state.length:
-                self._device.use()
-                self._ops.bring_rows(state, valid)
+            self._device.use()
+            for rows in state.rows:
+                if rows.number in self.rows:
+                    self.rows.bring(rows, state.length, one_more=True)
         except CardError as error:
             self.matrices.stop(error.code or -1)
-            return
-        self._of, self._valid, state.unchanged = id(state), state.length + 1, sys.maxsize
 
     @property
     def nbytes(self) -> int:
         """That all of it takes on the card."""
-        return self._ops.row_bytes + weight_bytes(self.runs)
+        return self.rows.nbytes + weight_bytes(self.runs)
 
     @property
     def computed(self) -> int:

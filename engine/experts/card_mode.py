@@ -14,6 +14,7 @@ from engine.cuda.layer_proof import open_layers
 from engine.cuda.layer_runs import LayerPlaces
 from engine.cuda.linears import CardLinears, LinearPlace
 from engine.cuda.prefill import CardPrefill
+from engine.cuda.prompt_attention import CardAttention
 from engine.cuda.ptx_files import ptx_for
 from engine.cuda.ring import PinnedRing
 from engine.cuda.stretches import CardStretches
@@ -34,7 +35,7 @@ MOST_SLOTS = 512  # of a call: a prompt's experts go to the card in pieces of so
 class CardMode:
     """A card that computes beside the processor. proof: what it showed when it was opened. linears: the other weights
     that it computes with. layers: what of layers is no expert, and ahead: whole layers in one go; None: none. prefill:
-    those of both that a prompt meets there, too.
+    those of both that a prompt meets there, too, and attention: the layers that compute it of a prompt; None: none.
 
     Opened and closed by the thread that runs the model. lost: called with the error once the card is of no use any
     more; the answer goes on without it.
@@ -78,9 +79,7 @@ class CardMode:
                 linears = [own for own in linears if (id(own.graph), own.at) not in covered]
                 linear_room -= self.layers.nbytes
             self.linears = CardLinears(self.device, ptx, runtime.kernel, linears, linear_room)
-            shared = self.linears.matrices + ([] if self.layers is None else self.layers.matrices.placed)
-            self.prefill = CardPrefill(self.device, ptx, runtime.kernel, shared)
-            capacity += linear_room - self.linears.nbytes - self.prefill.nbytes
+            capacity += linear_room - self.linears.nbytes - self._open_for_prompts(ptx)
             arena = DeviceArena(self.device, max(0, min(capacity, self.device.free_memory() - ENOUGH_FREE)))
             self.held = CardCache(self.device, arena, ring, runtime.cache, runtime.table, runtime.full)
             self.held.measure_link()
@@ -101,6 +100,16 @@ class CardMode:
             self.held.courier.rate / 1e9,
         )  # fmt: skip
 
+    def _open_for_prompts(self, ptx: bytes) -> int:
+        """What many tokens at once meet there; the bytes that it takes. Raises CardError."""
+        shared, kernel = list(self.linears.matrices), self._runtime.kernel
+        self.attention: CardAttention | None = None
+        if self.layers is not None:
+            shared += self.layers.matrices.placed
+            self.attention = CardAttention(self.device, ptx, kernel, self.layers)
+        self.prefill = CardPrefill(self.device, ptx, kernel, shared)
+        return self.prefill.nbytes + (0 if self.attention is None else self.attention.nbytes)
+
     def _look_ahead(self, ptx: bytes, kernels: ExpertKernels) -> LookAhead | None:
         """Layers in one go, where the card has all of them. Raises CardError."""
         places, layers = self._places, self.layers
@@ -118,12 +127,15 @@ class CardMode:
 
     @property
     def _error(self) -> CardError | None:
-        return (None if self.layers is None else self.layers.error) or self.linears.error or self.prefill.error
+        parts = self.layers, self.linears, self.prefill, self.attention
+        return next((part.error for part in parts if part is not None and part.error is not None), None)
 
     def _stop(self) -> None:
         """The processor computes what is no expert."""
         self.prefill.stop()
         self.linears.stop()
+        if self.attention is not None:
+            self.attention.stop()
         if self.layers is not None and self._places is not None:
             self.layers.stop()
             self._places.follow(None)

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.kernels.activation import KINDS, Activation
+from engine.kernels.attending import Attending
 from engine.kernels.call import Work, check_call
 from engine.kernels.scratch_pool import SCRATCH
 from engine.native.library import ISAS, MatrixView, default_threads, isas, load_holding_lock, load_library
@@ -24,10 +25,9 @@ from engine.record.layout import ROWS_PER_TILE, UNITS_AT, ExpertSpec, aligned
 from engine.translatable import msg
 
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
-SKIPPED, NOT_RESIDENT, NOT_DECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
-TAKEN = -4  # UH_TAKEN: a graphics card computes it
-TABLED, WIDE_TABLED, SIX = 4, 5, 6  # as in the C enum: UH_TABLED, UH_WIDE_TABLED, UH_SIX
-LOW_LEVEL = 32  # UH_LOW_LEVEL
+# As in the C enums: UH_SKIPPED and so on. TAKEN: a graphics card computes it.
+SKIPPED, NOT_RESIDENT, NOT_DECIDED, TAKEN = -1, -2, -3, -4
+TABLED, WIDE_TABLED, SIX, LOW_LEVEL = 4, 5, 6, 32
 _MATRICES = ("gate", "up", "down")
 EXPERT = struct.Struct("=QQQQiiii")  # uh_expert: Parts.addresses, Parts.planes, first_slot, count, planes stored
 
@@ -239,14 +239,14 @@ class NativeKernel:
         self.isa = isas(path)[-1] if isa is None else isa
         if self.isa not in isas(path):
             raise ValueError(f"this processor has no {isa} instructions")
-        self.exact = exact
-        self.name = f"native ({self.isa}{', exact' if exact else ''})"
+        self.exact, self.name = exact, f"native ({self.isa}{', exact' if exact else ''})"
         self.threads = default_threads() if threads is None else threads
         self._opened: int | None = self._library.uh_open(self.threads, ISAS.index(self.isa), exact)
         if self._opened is None:
             raise UnderhillError(Kind.OUT_OF_MEMORY, msg("Can't start the CPU threads."), msg("Use fewer threads."))
-        # What another device multiplies with many rows, by the address of a matrix's codes; False: it has not.
+        # What another device computes of many tokens (False: it has not): products, by a matrix's codes; attention.
         self.elsewhere: dict[int, Callable[[Tensor, Tensor], bool]] = {}
+        self.attends: Callable[[Attending], bool] | None = None
         # One context has one pool of threads and one scratch. Taken last, under the cache's lock or none, and held over
         # the wait for a read in `compute_and_wait`.
         self._lock = threading.Lock()

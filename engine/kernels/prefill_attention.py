@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from engine.kernels.attending import Attending, KeptRows
 from engine.kernels.native import NativeKernel
 from engine.kernels.scratch_pool import SCRATCH
 from engine.native.kv_rows import BITS, row_width
@@ -41,13 +42,15 @@ def prefill_attention(
     scale: float,
     window: int | None = None,
     sinks: Tensor | None = None,
+    *,
+    kept: KeptRows | None = None,
 ) -> Tensor:
     """Each of the last T tokens over all up to itself, or the last `window` of those. Returns [T, heads * dim] float32.
 
     q: [T, heads, dim] float32, its heads lying together. pieces: keys and values [kv_heads, n, dim] each, float32 or
     bf16, or rows of 8 bits (native/kv_rows.py), those of a head lying together; their last T are those of the tokens.
-    sinks: [heads] float32. Within 1e-5 of float64 on what the keys and values hold. Raises ValueError,
-    UnderhillError(OUT_OF_MEMORY).
+    sinks: [heads] float32. kept: whose last rows the pieces are, for a device that has them, too. Within 1e-5 of
+    float64 on what the keys and values hold. Raises ValueError, UnderhillError(OUT_OF_MEMORY).
     """
     tokens, heads, dim = q.shape
     kv_heads, dtype = pieces[0][0].shape[0], pieces[0][0].dtype
@@ -70,6 +73,9 @@ def prefill_attention(
             keys.data_ptr(), values.data_ptr(), keys.stride(0) * keys.itemsize, keys.shape[1],
         )  # fmt: skip
     out = SCRATCH.floats(tokens, heads * dim)
+    call = None if kept is None else Attending(q, kept, kept.length - rows, window or 0, sinks, scale, out)
+    if call is not None and kernel.attends is not None and kernel.attends(call):
+        return out
     kernel.prefill_attention(
         _Span(
             # `made` is kept by the structure (a ctypes pointer), q, keys, values and sinks by the caller, until the

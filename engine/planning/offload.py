@@ -40,9 +40,10 @@ AUTO, CPU, ASSISTED, GPU = "auto", "cpu", "cpu-assisted", "gpu"  # of the settin
 MODES = (CPU, ASSISTED, GPU)  # of equally fast ones, the first
 NAMES = {CPU: msg("CPU"), ASSISTED: msg("CPU + GPU"), GPU: msg("GPU")}
 LEAST_CAPABILITY = (7, 5)  # of a card: Turing, the first that the kernels are made for (engine/cuda/ptx_files.py)
-# Of ordinary memory: the driver's own, and what is pinned to cross from, for experts at most 256 MiB, for prompts 32.
-HOST_BYTES = 480_000_000
-PREFILL = 40 << 20  # at most, of the card's memory, for the rows of prompts on both sides of a product
+# Of ordinary memory: the driver's own, and what is pinned to cross from, for experts at most 256 MiB, for prompts 40.
+HOST_BYTES = 490_000_000
+# At most, of the card's memory, for the rows of prompts on both sides of a product, and of attention.
+PREFILL, ATTENDED = 40 << 20, 8 << 20
 MARGIN = GB  # bytes of a card's free memory that are left alone: its driver's own, the screen, other programs
 PINNED = 6e9  # bytes a second to a card, and
 STAGED = 8e9  # bytes a second that one thread copies to where a card fetches from
@@ -338,7 +339,7 @@ def _outlook(
         if plan.dense not in ("int4", "int8"):
             return None
         # Beside the weights, the rows of the tokens that attention meets there, and those of prompts.
-        on_device = _multiplied(model, plan) + min(plan.context, SHORT) * plan.row_bytes + PREFILL
+        on_device = _multiplied(model, plan) + min(plan.context, SHORT) * plan.row_bytes + PREFILL + ATTENDED
     device = min(whole, room - on_device)
     if device < plan.smallest_cache:
         return None

@@ -1,12 +1,12 @@
-/* What attention of one token is made of, over rows of any kind: which rows are seen, in which splits; their scores, and what
- * these weigh; and how a token's own row is finished and kept. Blocks of UH_THREADS. */
+/* What attention is made of, over rows of any kind: which rows are seen, in which splits; their scores, and what these weigh;
+ * values weighed so; and how a token's own row is finished and kept. Blocks of UH_THREADS. */
 #ifndef UH_ATTEND_CUH
 #define UH_ATTEND_CUH
 
 #include "activation.cuh"
 #include "sums.cuh"
 
-enum { UH_QUERIES = 8, UH_TILE_KEYS = 64, UH_MOST_SPLITS = 64 };
+enum { UH_QUERIES = 8, UH_TILE_KEYS = 64, UH_MOST_SPLITS = 64, UH_MOST_HEAD = 256 };
 
 /* Divided by its root mean square, times scale where there is one. x: shared; a barrier lies before and behind. */
 UH_DEVICE void uh_norm_head(float *x, const float *scale, int32_t dim, float eps, float *lanes) {
@@ -95,17 +95,23 @@ UH_DEVICE void uh_scores(const float (&query)[UH_QUERIES][MOST], const uint8_t *
     }
 }
 
-/* Scores become e^(score - largest so far), their sum is added to `total`; fade: what earlier rows shrink by. A warp for each
- * query. */
+/* That every query sees all rows of a tile. */
+struct uh_all_seen {
+    bool operator()(int32_t, int32_t) const { return true; }
+};
+
+/* Scores become e^(score - largest so far), their sum is added to `total`; fade: what earlier rows shrink by. What a query
+ * does not see weighs 0, whatever its score is. A warp for each query. */
+template <class SEEN = uh_all_seen>
 UH_DEVICE void uh_weigh(float (&weight)[UH_QUERIES][UH_TILE_KEYS], int32_t count, int32_t n, float *largest, float *total,
-                        float *fade) {
+                        float *fade, const SEEN seen = SEEN()) {
     const int32_t lane = threadIdx.x % UH_WARP, warp = threadIdx.x / UH_WARP;
 #pragma unroll 1
     for (int32_t q = warp; q < n; q += UH_WARPS) {
         const float before = largest[q], sum_before = total[q];
         float most = before, own = 0.0f;
 #pragma unroll 1
-        for (int32_t r = lane; r < count; r += UH_WARP) most = weight[q][r] > most ? weight[q][r] : most;
+        for (int32_t r = lane; r < count; r += UH_WARP) most = seen(q, r) && weight[q][r] > most ? weight[q][r] : most;
 #pragma unroll
         for (int apart = 16; apart; apart /= 2) {
             const float other = __shfl_xor_sync(UH_EVERY_LANE, most, apart);
@@ -113,7 +119,7 @@ UH_DEVICE void uh_weigh(float (&weight)[UH_QUERIES][UH_TILE_KEYS], int32_t count
         }
 #pragma unroll 1
         for (int32_t r = lane; r < count; r += UH_WARP) {
-            const float e = uh_exp(weight[q][r] - most);
+            const float e = seen(q, r) ? uh_exp(weight[q][r] - most) : 0.0f;
             weight[q][r] = e;
             own = own + e;
         }
@@ -125,6 +131,47 @@ UH_DEVICE void uh_weigh(float (&weight)[UH_QUERIES][UH_TILE_KEYS], int32_t count
             largest[q] = most, fade[q] = by, total[q] = sum_before * by + own;
         }
     }
+}
+
+template <int BITS>
+UH_DEVICE float2 uh_read_two(const uint8_t *rows, int64_t at) {
+    if (BITS == 32) return __ldg((const float2 *)(rows + 4 * at));
+    const uint32_t word = __ldg((const uint32_t *)(rows + 2 * at));
+    return make_float2(__int_as_float((int)(word << 16)), __int_as_float((int)(word & 0xffff0000u)));
+}
+
+/* What `count` rows from the number `first` on add to sums, which fade first. A thread has two numbers of every row of its
+ * group of threads, dim / 2 of them. PARTLY: not all queries see all rows; what a row holds that weighs 0 is nothing then. */
+template <int BITS, bool PARTLY>
+UH_DEVICE void uh_add_values(const uint8_t *values, int64_t first, int32_t dim, int32_t count, int32_t n,
+                             const float (&weight)[UH_QUERIES][UH_TILE_KEYS], const float *fade, float2 (&sum)[UH_QUERIES]) {
+    const int32_t half = dim / 2, groups = UH_THREADS / half, pair = threadIdx.x % half, group = threadIdx.x / half;
+#pragma unroll
+    for (int q = 0; q < UH_QUERIES; q++)
+        if (q < n) sum[q].x = sum[q].x * fade[q], sum[q].y = sum[q].y * fade[q];
+#pragma unroll 1
+    for (int32_t r = group; r < count; r += groups) {
+        const float2 value = uh_read_two<BITS>(values, first + (int64_t)r * dim + 2 * pair);
+#pragma unroll
+        for (int q = 0; q < UH_QUERIES; q++) {
+            if (q >= n) break;
+            if (PARTLY && weight[q][r] == 0.0f) continue;
+            sum[q].x = __fmaf_rn(weight[q][r], value.x, sum[q].x);
+            sum[q].y = __fmaf_rn(weight[q][r], value.y, sum[q].y);
+        }
+    }
+}
+
+/* The sums of each group of threads to the room of the queries, which are not needed any more: [groups, dim] for each. A
+ * barrier lies in front, and behind. */
+UH_DEVICE void uh_gather_groups(float (&query)[UH_QUERIES][UH_MOST_HEAD], const float2 (&sum)[UH_QUERIES], int32_t n, int32_t dim) {
+    const int32_t half = dim / 2, pair = threadIdx.x % half, group = threadIdx.x / half;
+    if (group < UH_THREADS / half) {
+#pragma unroll
+        for (int q = 0; q < UH_QUERIES; q++)
+            if (q < n) query[q][group * dim + 2 * pair] = sum[q].x, query[q][group * dim + 2 * pair + 1] = sum[q].y;
+    }
+    __syncthreads();
 }
 
 #endif

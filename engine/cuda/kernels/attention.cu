@@ -2,8 +2,6 @@
  * lie on the card as keys and values [kv_heads, capacity, dim] in bf16 or float32. Blocks of UH_THREADS. */
 #include "attend.cuh"
 
-enum { UH_MOST_HEAD = 256 };
-
 /* How queries, keys and values are finished: uh_heads of underhill_kernels.h, where the fields are explained. */
 struct uh_finish {
     int32_t heads, kv_heads, dim, norm, norm_last, half, interleaved, norm_values, reuse_keys, clips;
@@ -47,13 +45,6 @@ UH_KERNEL uh_heads_finish(float *x, float *values, const uh_finish how, const fl
     }
 }
 
-template <int BITS>
-UH_DEVICE float2 uh_read_two(const uint8_t *rows, int64_t at) {
-    if (BITS == 32) return __ldg((const float2 *)(rows + 4 * at));
-    const uint32_t word = __ldg((const uint32_t *)(rows + 2 * at));
-    return make_float2(__int_as_float((int)(word << 16)), __int_as_float((int)(word & 0xffff0000u)));
-}
-
 /* Up to UH_QUERIES queries of a key head over one split of its rows. partial [heads, splits, 2 + dim]: the largest score, the
  * sum of e^(score - largest), and the values weighed so. Eight lanes have a row's key, and a thread two dimensions of the
  * values of every 256 / dim'th row. Grid: (splits, kv_heads, queries of a key head / UH_QUERIES). */
@@ -66,7 +57,7 @@ UH_DEVICE void uh_attend(const float *queries, const uint8_t *keys, const uint8_
     const uh_seen seen = uh_seen_by(*position, window, splits);
     const int64_t low = seen.first + blockIdx.x * seen.span, high = min(low + seen.span, seen.end);
     if (low >= high) return;
-    const int32_t thread = threadIdx.x, half = dim / 2, groups = UH_THREADS / half, pair = thread % half, group = thread / half;
+    const int32_t thread = threadIdx.x, half = dim / 2, groups = UH_THREADS / half, group = thread / half;
     const int32_t head = kv * share + first;
     const int64_t start = kv * capacity;
 #pragma unroll 1
@@ -81,30 +72,10 @@ UH_DEVICE void uh_attend(const float *queries, const uint8_t *keys, const uint8_
         __syncthreads();
         uh_weigh(weight, count, n, largest, total, fade);
         __syncthreads();
-        if (group < groups) {
-#pragma unroll
-            for (int q = 0; q < UH_QUERIES; q++)
-                if (q < n) sum[q].x = sum[q].x * fade[q], sum[q].y = sum[q].y * fade[q];
-#pragma unroll 1
-            for (int32_t r = group; r < count; r += groups) {
-                const float2 value = uh_read_two<BITS>(values, (start + at + r) * dim + 2 * pair);
-#pragma unroll
-                for (int q = 0; q < UH_QUERIES; q++) {
-                    if (q >= n) break;
-                    sum[q].x = __fmaf_rn(weight[q][r], value.x, sum[q].x);
-                    sum[q].y = __fmaf_rn(weight[q][r], value.y, sum[q].y);
-                }
-            }
-        }
+        if (group < groups) uh_add_values<BITS, false>(values, (start + at) * dim, dim, count, n, weight, fade, sum);
         __syncthreads();
     }
-    /* The queries are not needed any more: their room takes what each group of rows has. */
-    if (group < groups) {
-#pragma unroll
-        for (int q = 0; q < UH_QUERIES; q++)
-            if (q < n) query[q][group * dim + 2 * pair] = sum[q].x, query[q][group * dim + 2 * pair + 1] = sum[q].y;
-    }
-    __syncthreads();
+    uh_gather_groups(query, sum, n, dim);
 #pragma unroll 1
     for (int32_t i = thread; i < n * dim; i += UH_THREADS) {
         const int32_t q = i / dim, d = i % dim;

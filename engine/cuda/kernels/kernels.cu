@@ -6,6 +6,7 @@
 
 #include "layer.cu"
 #include "attention.cu"
+#include "prompt.cu"
 #include "latent.cu"
 
 #include "stretch.cu"

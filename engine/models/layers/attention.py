@@ -115,7 +115,7 @@ class Attention:
         if span.length == 1:
             return attend_one(q, [piece[:2] for piece in state.numbers(first, span.stop)], spec.scale, self.sinks)
         seen = [piece[:2] for piece in state.views(first, span.stop)]
-        return prefill_attention(self._kernel, q, seen, spec.scale, spec.window, self.sinks)
+        return prefill_attention(self._kernel, q, seen, spec.scale, spec.window, self.sinks, kept=state)
 
 
 def _norm_scale(spec: AttentionSpec, weights: CheckpointWeights, name: str | None) -> Tensor:

@@ -144,11 +144,16 @@ def _as_numbers(buffer: ChunkedRows, rows: Tensor) -> Tensor:
 
 
 class RowsState:
-    """State that is a row per token and buffer (keys and values; or MLA's latent): cutting it is exact."""
+    """State that is a row per token and buffer (keys and values; or MLA's latent): cutting it is exact.
+
+    number: of its first buffer in its sequence, STATES for each layer. unchanged: for who has a copy of the rows and
+    sets it: tokens whose rows are what they were then, or that are new since.
+    """
 
     def __init__(self, shapes: Sequence[tuple[int, int]], dtype: torch.dtype = torch.float32) -> None:
         """shapes: (heads, dim) of each buffer."""
         self.buffers = tuple(ChunkedRows(heads, dim, dtype) for heads, dim in shapes)
+        self.number = self.unchanged = 0
 
     @property
     def length(self) -> int:
@@ -167,6 +172,7 @@ class RowsState:
 
     def truncate(self, length: int) -> None:
         """Keep the first `length` tokens."""
+        self.unchanged = min(self.unchanged, length)
         for buffer in self.buffers:
             buffer.truncate(length)
 
@@ -310,8 +316,7 @@ class SequenceState:
     more through so many of its tokens, from there; False where it cannot any more.
     saved: of a model that counts the positions of a picture by its longer side: behind how many tokens, and how many
     positions fewer than tokens there are from there on.
-    kv_dtype: that was asked for (see Decoder). most_tokens: see ChunkedRows.most. unchanged: for who has a copy of the
-    rows and sets it: tokens whose rows are what they were then, or that are new since.
+    kv_dtype: that was asked for (see Decoder). most_tokens: see ChunkedRows.most.
     """
 
     def __init__(
@@ -334,6 +339,7 @@ class SequenceState:
             for buffer in layer.buffers:
                 buffer.most = most_tokens
         for rows in self.rows:
+            rows.number = STATES * self.layers.index(rows)
             for buffer in rows.buffers:
                 buffer.count_with(self._taken)
         self._recurrent = {at: layer for at, layer in enumerate(self.layers) if isinstance(layer, RecurrentState)}
@@ -343,7 +349,6 @@ class SequenceState:
         self.kept_start: int | None = None
         self.feed_again: Callable[[SequenceState, int], bool] | None = None
         self._prepared: _Prepared | None = None
-        self.unchanged = 0
         self.saved: list[tuple[int, int]] = []
 
     @property
@@ -432,11 +437,6 @@ class SequenceState:
         until = min((buffer.capacity for rows in self.rows for buffer in rows.buffers), default=sys.maxsize)
         return _Prepared(addresses, until, sum(layer.rows_with(0) for layer in self.layers))
 
-    def pieces(self, number: int, start: int) -> list[Tensor]:
-        """Rows from `start` on of the buffer with this number, STATES for each layer: views [heads, n, dim]."""
-        layer, which = divmod(number, STATES)
-        return self.layers[layer].buffers[which].views(start, self.length)
-
     def taken(self, tokens: int = 1) -> None:
         """Native code took every layer so many tokens further."""
         self._taken.count += tokens
@@ -466,7 +466,6 @@ class SequenceState:
         for rows in self.rows:
             rows.truncate(reached)
         self.length = reached
-        self.unchanged = min(self.unchanged, reached)
         self.saved = [one for one in self.saved if one[0] <= reached]
         self.horizon = self.horizon if reached else 0
         self._partial = False

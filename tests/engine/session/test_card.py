@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from engine.cuda import layer_proof, layer_runs, linears, prefill, stretches
+from engine.cuda import layer_proof, layer_runs, linears, prefill, prompt_attention, stretches
 from engine.cuda.arena import DeviceArena
 from engine.cuda.commands import CommandList
 from engine.cuda.driver import Driver
@@ -181,9 +181,18 @@ def take_linears(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def take_attention(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have attention be twice as fast on the card."""
+    """Have attention of single tokens be twice as fast on the card."""
     monkeypatch.setattr(layer_proof, "measure", lambda *args: (0.5, 1.0))
     monkeypatch.setattr(layer_proof, "ROWS", 5)
+    monkeypatch.setattr(prompt_attention, "measure", measured_prefill(SLOW, FAST))
+    monkeypatch.setattr(prompt_attention, "ROWS", 40)
+    monkeypatch.setattr(prompt_attention, "PIECE", 32)
+
+
+def take_prompts_attention(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have prompts' be faster there as well."""
+    take_attention(monkeypatch)
+    monkeypatch.setattr(prompt_attention, "measure", measured_prefill(FAST, SLOW))
 
 
 @pytest.fixture
@@ -267,7 +276,7 @@ def test_no_order_of_whole_layers_on_the_card_is_wrong(
 
     UNDERHILL_ORDERS=10000 draws so many orders.
     """
-    take_attention(monkeypatch)
+    take_prompts_attention(monkeypatch)
     monkeypatch.setattr(lookahead, "LIKELY", 0.0)
     monkeypatch.setattr(stretches, "OFTEN", 2)
     monkeypatch.setattr(prefill, "measure", measured_prefill(FAST, SLOW))
@@ -285,6 +294,8 @@ def test_no_order_of_whole_layers_on_the_card_is_wrong(
             settle(mode)
         assert mode.ahead.ran > 10
         assert mode.prefill.computed > 10
+        assert mode.attention is not None
+        assert mode.attention.computed > 2
         assert with_linears.calls["cuGraphLaunch"] > 2
     check_orders([schedule.stream], int(os.environ.get("UNDERHILL_ORDERS", "20")))
     # What these copy is not met before others wait.
@@ -314,8 +325,7 @@ def test_a_prompt_meets_shared_weights_on_the_card(
     monkeypatch.setattr(prefill, "PIECE", 32)
     brief = Sampling(temperature=0, max_tokens=8)
     if attention:
-        monkeypatch.setattr(layer_proof, "measure", lambda *args: (0.5, 1.0))
-        monkeypatch.setattr(layer_proof, "ROWS", 5)
+        take_attention(monkeypatch)
     with opened(mode="cpu", dense="int8") as session:
         alone = session.generate(LONG, brief, (), Listener()).text
     with opened(dense="int8") as session:
@@ -363,6 +373,48 @@ def test_a_card_that_is_lost_in_a_prompt_is_said_once(
         assert [notice.split(".")[0] for notice in told if notice] == ["CPU only"]
         assert session.plan.mode == offload.CPU
         assert session.generate(LONG, brief, (), Listener()).text == alone
+    assert with_linears.leaks == []
+
+
+@pytest.mark.parametrize("lost", [None, 5])
+def test_a_prompt_meets_its_rows_on_the_card(
+    with_linears: SimulatedDriver, monkeypatch: pytest.MonkeyPatch, lost: int | None
+) -> None:
+    """lost: the card, after so many pieces of the second prompt."""
+    take_prompts_attention(monkeypatch)
+    monkeypatch.setattr(prefill, "measure", measured_prefill(SLOW, FAST))
+    brief = Sampling(temperature=0, max_tokens=4)
+
+    def chat(session: Session, between: Callable[[], object]) -> list[str]:
+        first = session.generate(LONG, brief, (), Listener()).text
+        between()
+        turns = (*LONG, Message("assistant", first), *LONG)
+        return [first, session.generate(turns, brief, (), Listener()).text]
+
+    with opened(mode="cpu", dense="int8") as session:
+        alone, layers = chat(session, list), len(session.decoder.layers)
+    with opened(dense="int8") as session:
+        told: list[str] = []
+        session.on_notice = told.append
+        mode = session.card_mode.mode
+        assert mode is not None
+        assert mode.attention is not None
+        lying = [part.nbytes for part in (mode.linears, mode.prefill, mode.attention, mode.layers) if part is not None]
+        assert mode.held.capacity <= session.plan.card_bytes + session.plan.card_linear_bytes - sum(lying)
+        assert 0 < mode.attention.nbytes <= offload.ATTENDED
+        pieces, before = list[CommandList](), list[int]()
+
+        def submitted(commands: CommandList) -> None:
+            pieces.append(commands)
+            if lost is not None and before and len(pieces) == before[0] + lost + 1:
+                with_linears.fail["cuLaunchKernel"] = [LAUNCH_FAILED]
+
+        watch_pieces(monkeypatch, mode, submitted)
+        assert chat(session, lambda: before.append(len(pieces))) == alone
+        assert before[0] > layers  # in pieces
+        assert (mode.attention.error is not None) == (lost is not None)
+        assert [notice.split(".")[0] for notice in told if notice] == ["CPU only"] * (lost is not None)
+        assert mode.attention.computed >= (2 * layers if lost is None else layers)
     assert with_linears.leaks == []
 
 

@@ -17,7 +17,8 @@ from engine.cuda.build import ABI, FLAVOURS, CompileError, Flavour, compile_ptx,
 from engine.cuda.ptx_files import LEAST_CAPABILITY, ptx_for, ptx_name, read_ptx
 
 KERNELS = {
-    "uh_activate", "uh_add", "uh_attend_16", "uh_attend_32", "uh_attend_latent_16", "uh_attend_latent_32", "uh_combine",
+    "uh_activate", "uh_add", "uh_attend_16", "uh_attend_32", "uh_attend_latent_16", "uh_attend_latent_32",
+    "uh_attend_many_16", "uh_attend_many_32", "uh_combine",
     "uh_down_1", "uh_down_4", "uh_down_exact", "uh_find", "uh_gate", "uh_gate_up_1", "uh_gate_up_4", "uh_gate_up_exact",
     "uh_gemm", "uh_heads_finish", "uh_keep", "uh_latent", "uh_merge", "uh_norm", "uh_pad", "uh_quantize", "uh_raw",
     "uh_route",

@@ -20,6 +20,7 @@ from engine.native import mixer_ops, op_graph, route_op
 from engine.record.layout import ExpertSpec
 from tests.engine.cuda.kernels import test_latents as latents
 from tests.engine.cuda.kernels import test_layers as tests
+from tests.engine.cuda.kernels import test_prompts as prompts
 from tests.engine.cuda.kernels.card import Card, argument
 from tests.engine.cuda.ptx.module import Module, PtxFault
 from tests.engine.kernels.calls import routed, run
@@ -114,6 +115,23 @@ def attends(module: Module) -> None:
         assert tests.close(*tests.looked(call, Card(module=module))), "other values"
 
 
+def attends_to_prompts(module: Module) -> None:
+    """Tokens, rows and windows that fill nothing; and rows that are not seen, larger than all others or no numbers."""
+    plain = prompts.Asking(tokens=5, share=3, dim=64, rows=131, dtype=torch.float32)
+    for call in (
+        plain,
+        prompts.Asking(tokens=9, share=11, kv_heads=1, rows=70, window=35, sinks=True),
+        prompts.Asking(tokens=9, share=1, dim=64, rows=90, window=80, bottom=70),
+    ):
+        assert prompts.close(*prompts.asked(call, Card(module=module))), "other values"
+    sequence, queries = tests.Sequence_(2, 64, 131, torch.float32), torch.randn(5, 6, 64)
+    clean = prompts.attend(Card(module=module), plain, sequence, queries, None)
+    sequence.known[0][:, 130] = 1000 * queries[3].view(2, 3, 64).sum(1)
+    sequence.known[1][:, 130] = float("nan")
+    found = prompts.attend(Card(module=module), plain, sequence, queries, None)
+    assert torch.equal(found[:4], clean[:4]), "other values"
+
+
 def finishes(module: Module) -> None:
     """Heads with norms, turned in part, whose keys and values become a row."""
     torch.manual_seed(0)
@@ -191,6 +209,7 @@ CHECKS: dict[str, Callable[[Module], None]] = {
     "small": small_ops,
     "routes": routes,
     "attends": attends,
+    "prompts": attends_to_prompts,
     "finishes": finishes,
     "latents": latent_rows,
     "stretches": stretches,
@@ -271,6 +290,21 @@ MUTANTS = (
     ),
     Mutant("attention.cu", "if (split < used) by[split]", "if (split < splits) by[split]", "attends"),
     Mutant("attend.cuh", "seen.end > window ? seen.end - window : 0", "0", "attends"),
+    Mutant("prompt.cu", "min((int32_t)UH_QUERIES, tokens * share - first)", "UH_QUERIES", "prompts"),
+    Mutant("prompt.cu", "(int32_t)min(high - at, (int64_t)UH_TILE_KEYS)", "UH_TILE_KEYS", "prompts"),
+    Mutant("prompt.cu", "window && end(q) > window ? end(q) - window : 0", "0", "prompts"),
+    Mutant("prompt.cu", "max(near, bottom)", "near", "prompts"),
+    Mutant("prompt.cu", "at + r >= low[q] && ", "", "prompts"),
+    Mutant("prompt.cu", " && at + r < high[q]", "", "prompts"),
+    Mutant("prompt.cu", "fade[thread] = 1.0f;\n    __syncthreads();", "fade[thread] = 1.0f;", "prompts"),
+    Mutant("prompt.cu", "% dim] * scale;\n    __syncthreads();", "% dim] * scale;", "prompts"),
+    Mutant("prompt.cu", "n, weight);\n        __syncthreads();", "n, weight);", "prompts"),
+    Mutant("prompt.cu", "at});\n        __syncthreads();", "at});", "prompts"),
+    Mutant("prompt.cu", "fade, sum);\n        __syncthreads();", "fade, sum);", "prompts"),
+    Mutant("prompt.cu", "0.0f));\n    }\n    __syncthreads();", "0.0f));\n    }", "prompts"),
+    Mutant("attend.cuh", "most = seen(q, r) && weight", "most = weight", "prompts"),
+    Mutant("attend.cuh", "seen(q, r) ? uh_exp(weight[q][r] - most) : 0.0f", "uh_exp(weight[q][r] - most)", "prompts"),
+    Mutant("attend.cuh", "if (PARTLY && weight[q][r] == 0.0f) continue;", "", "prompts"),
     Mutant("attention.cu", "if (kv < 0) continue;", "", "finishes"),
     Mutant("attention.cu", "if (kv >= 0) value[d] = how.reuse_keys", "value[d] = how.reuse_keys", "finishes"),
     Mutant("attend.cuh", "r < count && d < width", "d < width", "latents"),

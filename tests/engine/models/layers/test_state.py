@@ -272,4 +272,4 @@ def test_torch_and_native_code_count_the_same_rows() -> None:
     state.prepared(4)  # and breaks off
     state.rollback(6)
     assert held(state) == (6, 6)
-    assert [piece.shape[1] for piece in state.pieces(0, 0)] == [4, 2]
+    assert [keys.shape[1] for keys, *_ in state.rows[0].views()] == [4, 2]
