@@ -1,7 +1,6 @@
 """Prefill: a prompt's rows by the shared weights on the card, on its tensor cores, where that was seen to be faster.
 
-Rows cross in pieces. Each of two sets of buffers has a stream of its own, on which a piece is copied there, computed
-and copied back; so one piece crosses while the other is computed, and a piece waits for nothing but its buffers.
+Rows cross in pieces (pieces.py), with two sets of buffers.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from ctypes import c_int32, c_int64, c_uint64
 from functools import partial
-from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +25,7 @@ from engine.cuda.expert_kernels import GEMM_SLOTS
 from engine.cuda.linears import refuse_others, worst_row
 from engine.cuda.matrices import ROWS, CardMatrix, as_expert
 from engine.cuda.operands import BLOCK, Operands, Vectors
+from engine.cuda.pieces import RowPiece, in_pieces
 from engine.kernels.native import NativeKernel
 from engine.native.library import MatrixView
 
@@ -55,14 +54,6 @@ class Shape(NamedTuple):
     group: int
     kind: int
     biased: bool
-
-
-class _Piece(NamedTuple):
-    """Rows at .. at + n - 1 of a product."""
-
-    buffers: _Buffers
-    at: int
-    n: int
 
 
 class CardPrefill:
@@ -152,16 +143,13 @@ class CardPrefill:
         """y [T, rows] = x [T, cols] W^T + b, float32, contiguous, in ordinary memory. Raises CardError."""
         self._device.use()
         n, most = x.shape[0], rows_of(matrix.view)
-        starts = zip(cycle(self._buffers), range(0, n, most))
-        pieces = [_Piece(buffers, at, min(most, n - at)) for buffers, at in starts]
-        for number, piece in enumerate(pieces):
-            if number >= _SETS:
-                self._collect(pieces[number - _SETS], y)
-            self._begin(piece, matrix, x)
-        for piece in pieces[-_SETS:]:
-            self._collect(piece, y)
+        in_pieces(
+            self._buffers, n, most,
+            lambda piece: self._begin(piece, matrix, x),
+            lambda piece: self._collect(piece, y),
+        )  # fmt: skip
 
-    def _begin(self, piece: _Piece, matrix: CardMatrix, x: Tensor) -> None:
+    def _begin(self, piece: RowPiece[_Buffers], matrix: CardMatrix, x: Tensor) -> None:
         """All of it is on its way when this returns."""
         view, (buffers, at, count) = matrix.view, piece
         head, width = as_expert(view, matrix.block, count), 4 * view.cols
@@ -169,7 +157,7 @@ class CardPrefill:
         ctypes.memmove(buffers.sent + _HEAD, x.data_ptr() + at * width, count * width)
         self._device.driver.submit(self._commands(matrix, buffers, count), buffers.stream)
 
-    def _collect(self, piece: _Piece, y: Tensor) -> None:
+    def _collect(self, piece: RowPiece[_Buffers], y: Tensor) -> None:
         buffers, at, count = piece
         self._device.driver.wait_for(buffers.done)
         width = 4 * y.shape[1]

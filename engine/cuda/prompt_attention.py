@@ -1,7 +1,7 @@
 """Attention of many tokens on the card, where that was seen to be faster: queries cross, and meet the rows there.
 
 The rows of the tokens themselves are brought over first, as they have to be before the next token anyway. Queries cross
-in pieces; each of two sets of buffers has a stream of its own, as those of products have (prefill.py).
+in pieces (pieces.py), with two sets of buffers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import statistics
 import time
 from collections.abc import Callable
 from ctypes import c_float, c_int32, c_int64, c_uint64
-from itertools import cycle
 from typing import NamedTuple
 
 import torch
@@ -25,6 +24,7 @@ from engine.cuda.layer_proof import refuse_attention
 from engine.cuda.layers import CardLayers
 from engine.cuda.linears import worst_row
 from engine.cuda.operands import BLOCK
+from engine.cuda.pieces import RowPiece, in_pieces
 from engine.cuda.prefill import SideCost, least_rows
 from engine.kernels.attending import Attending
 from engine.kernels.native import NativeKernel
@@ -50,14 +50,6 @@ class RowsShape(NamedTuple):
     window: int
     sinks: bool
     scale: float
-
-
-class _Piece(NamedTuple):
-    """Tokens at .. at + n - 1 of a call."""
-
-    buffers: _Buffers
-    at: int
-    n: int
 
 
 class CardAttention:
@@ -136,16 +128,13 @@ class CardAttention:
         self._device.use()
         self._rows.bring(call.rows, call.rows.length)
         n, most = call.q.shape[0], tokens_of(self._shapes[call.rows.number])
-        starts = zip(cycle(self._buffers), range(0, n, most))
-        pieces = [_Piece(buffers, at, min(most, n - at)) for buffers, at in starts]
-        for number, piece in enumerate(pieces):
-            if number >= _SETS:
-                self._collect(pieces[number - _SETS], call)
-            self._begin(piece, call)
-        for piece in pieces[-_SETS:]:
-            self._collect(piece, call)
+        in_pieces(
+            self._buffers, n, most,
+            lambda piece: self._begin(piece, call),
+            lambda piece: self._collect(piece, call),
+        )  # fmt: skip
 
-    def _begin(self, piece: _Piece, call: Attending) -> None:
+    def _begin(self, piece: RowPiece[_Buffers], call: Attending) -> None:
         """All of it is on its way when this returns."""
         (buffers, at, n), (_, heads, dim) = piece, call.q.shape
         if call.sinks is not None:
@@ -153,12 +142,12 @@ class CardAttention:
         buffers.given[heads : heads + n * heads * dim].view(n, heads, dim).copy_(call.q[at : at + n])
         self._device.driver.submit(self._written(piece, call), buffers.stream)
 
-    def _collect(self, piece: _Piece, call: Attending) -> None:
+    def _collect(self, piece: RowPiece[_Buffers], call: Attending) -> None:
         buffers, at, n = piece
         self._device.driver.wait_for(buffers.done)
         call.out[at : at + n] = buffers.made[: n * call.out.shape[1]].view(n, -1)
 
-    def _written(self, piece: _Piece, call: Attending) -> CommandList:
+    def _written(self, piece: RowPiece[_Buffers], call: Attending) -> CommandList:
         """What the card has to do for a piece."""
         (buffers, at, n), (tokens, heads, dim), commands = piece, call.q.shape, CommandList()
         share = heads // self._shapes[call.rows.number].kv_heads
