@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from engine.cuda.commands import CommandList
 from engine.cuda.device import CardDevice
-from engine.cuda.matrices import CODES, ROWS, CardMatrices, supports
+from engine.cuda.matrices import ROWS, CardMatrices, supports
 from engine.cuda.operands import BLOCK, Operands, Vectors
-from engine.kernels.dense import sections
-from engine.kernels.native import EXPERT, matrix_layout
+from engine.kernels.dense import sections_of
+from engine.kernels.native import EXPERT, matrix_layout, planes_of
 from engine.native.library import MatrixView
 from engine.native.op_graph import Op
 
@@ -34,22 +34,24 @@ class _Placed:
 
 def nbytes_by_head(view: MatrixView, heads: int) -> int:
     """That it takes on the card."""
-    return heads * (_HEAD + sum(_sections(view, heads)) + EXPERT.size + _SLOT)
+    return heads * (_HEAD + sum(nbytes for _, nbytes in sections_of(_one(view, heads))) + EXPERT.size + _SLOT)
 
 
-def _sections(view: MatrixView, heads: int) -> list[int]:
-    """Bytes of one head's planes, and of its parameters."""
-    return sections(view.rows // heads, view.cols, CODES[view.kind], view.group)
+def _one(view: MatrixView, heads: int) -> MatrixView:
+    """The first head's part of a matrix."""
+    one = MatrixView.from_buffer_copy(view)
+    one.rows = view.rows // heads
+    return one
 
 
 class HeadMatrices:
-    """Those of one model that have 4 or 8 bits. Used by the thread that runs the model."""
+    """Those of one model that lie in tiles. Used by the thread that runs the model."""
 
     def __init__(
         self, device: CardDevice, ptx: bytes, ops: Sequence[Op], matrices: CardMatrices, *,
         room: Callable[[int], int], exact: bool,
     ) -> None:  # fmt: skip
-        """ops: OpKind.EACH, at least one of such bits. room: makes room on the card. exact: activations in float32, not
+        """ops: OpKind.EACH, at least one of tiles. room: makes room on the card. exact: activations in float32, not
         in 8 bits. Raises CardError."""
         packed = [op for op in ops if supports(op.view)]
         heads = max(op.number("heads") for op in packed)
@@ -71,7 +73,8 @@ class HeadMatrices:
         commands.launch(self._down, grid, BLOCK, places)
 
     def _place(self, view: MatrixView, heads: int) -> _Placed:
-        sizes, sources = _sections(view, heads), [*view.codes[: view.kind], view.params]
+        one = _one(view, heads)
+        sources, sizes = zip(*sections_of(one), strict=True)
         each, at = _HEAD + sum(sizes), [_HEAD + sum(sizes[:n]) for n in range(len(sizes))]
         nbytes = nbytes_by_head(view, heads)
         block, made = self._room(nbytes), bytearray(nbytes)
@@ -82,9 +85,7 @@ class HeadMatrices:
             made[own : own + 4] = bytes(ctypes.c_float(view.unit))
             for offset, size, source in zip(at, sizes, sources, strict=True):
                 ctypes.memmove(start + own + offset, source + head * size, size)
-            EXPERT.pack_into(made, experts + head * EXPERT.size, *[block + own] * 4, view.kind, head, 1, 0)
+            EXPERT.pack_into(made, experts + head * EXPERT.size, *[block + own] * 4, planes_of(view), head, 1, 0)
             made[slots + head * _SLOT : slots + (head + 1) * _SLOT] = head.to_bytes(_SLOT, "little")
         self._matrices.send(block, start, nbytes)
-        one = MatrixView.from_buffer_copy(view)
-        one.rows = view.rows // heads
         return _Placed(matrix_layout(one, at[:-1], at[-1], -1, 0), block + experts, block + slots)

@@ -15,12 +15,11 @@ from engine.cuda.commands import CommandList
 from engine.cuda.device import CardDevice
 from engine.cuda.errors import CardError, refused
 from engine.cuda.operands import BLOCK, Operands, Vectors
-from engine.kernels.dense import sections
-from engine.kernels.native import EXPERT, matrix_layout
+from engine.kernels.dense import sections_of
+from engine.kernels.native import EXPERT, RAW, matrix_layout, planes_of
 from engine.native.library import MatrixView, load_library
 
 ROWS = 64  # of a matrix, that a block computes
-CODES = {2: 4, 3: 8}  # bits of a weight by the kind of a view that the kernels read
 _EXPERT_AT, _SLOT_AT, _HEAD = 64, 128, 256  # in a matrix's block: its one expert, that one's slot; unit at 0; codes
 _STAGED = 16 << 20  # bytes that are copied to the card at a time
 
@@ -46,20 +45,18 @@ class _Matrix(ctypes.Structure):
 
 
 def supports(view: MatrixView) -> bool:
-    """Whether there are kernels for it: 4 or 8 bits in tiles, without a table."""
-    return view.kind in CODES and not view.form and not view.table
+    """Whether there are kernels for it: codes in tiles, those of its source too."""
+    return view.kind not in RAW.values()
 
 
 def nbytes_of(view: MatrixView) -> int:
     """That it takes on the card."""
-    return (
-        _HEAD + sum(sections(view.rows, view.cols, CODES[view.kind], view.group)) + (4 * view.rows if view.bias else 0)
-    )
+    return _HEAD + sum(nbytes for _, nbytes in sections_of(view)) + (4 * view.rows if view.bias else 0)
 
 
 def as_expert(view: MatrixView, block: int, rows: int) -> bytes:
     """A matrix in a block of the card, as kernels take an expert, whose down matrix meets so many rows."""
-    return EXPERT.pack(block, block, block, block, view.kind, 0, rows, 0)
+    return EXPERT.pack(block, block, block, block, planes_of(view), 0, rows, 0)
 
 
 class CardMatrix:
@@ -145,9 +142,8 @@ class CardMatrices:
 
     def _written(self, view: MatrixView, block: int) -> ctypes.Structure:
         """Brings it over; returns what kernels are told of it."""
-        sizes = sections(view.rows, view.cols, CODES[view.kind], view.group)
         codes, at = [], _HEAD
-        for nbytes, address in zip(sizes, [*view.codes[: view.kind], view.params], strict=True):
+        for address, nbytes in sections_of(view):
             self.send(block + at, address, nbytes)
             codes.append(at)
             at += nbytes

@@ -53,6 +53,7 @@ class Shape(NamedTuple):
     cols: int
     group: int
     kind: int
+    form: int
     biased: bool
 
 
@@ -207,7 +208,7 @@ def rows_of(view: MatrixView) -> int:
 
 
 def _shape_of(view: MatrixView) -> Shape:
-    return Shape(view.rows, view.cols, view.group, view.kind, bool(view.bias))
+    return Shape(view.rows, view.cols, view.group, view.kind, view.form, bool(view.bias))
 
 
 def _many(view: MatrixView) -> int:

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from engine.errors import damaged_checkpoint
-from engine.kernels.native import RAW, NativeKernel
+from engine.kernels.native import RAW, SIX, NativeKernel, planes_of
 from engine.native.library import MatrixView
 from engine.native.memory import Arena
+from engine.record.coding import FORMS, params_bytes
 from engine.record.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
 from engine.translatable import msg
 
@@ -37,6 +38,15 @@ def sections(rows: int, cols: int, bits: int, group: int) -> list[int]:
     weights = aligned(rows, ROWS_PER_TILE) * aligned(cols, group)
     codes = [weights * plane // 8 for plane in PLANE_BITS[: PLANES[bits]]]
     return [*codes, weights // group // ROWS_PER_TILE * LINE]
+
+
+def sections_of(view: MatrixView) -> list[tuple[int, int]]:
+    """Address and bytes of each part of the codes of a matrix in tiles, and of its scales at last."""
+    rows, cols = aligned(view.rows, ROWS_PER_TILE), view.groups * view.group
+    bits = (2, 4) if view.kind == SIX else PLANE_BITS[: planes_of(view)]
+    at = (view.codes[0], view.codes[2]) if view.kind == SIX else view.codes[: planes_of(view)]
+    codes = [(address, rows * cols * plane // 8) for address, plane in zip(at, bits, strict=True)]
+    return [*codes, (view.params, params_bytes(FORMS[view.form], rows, cols, view.group))]
 
 
 class PackedMatrix:

@@ -15,19 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from engine.cuda.matrices import CODES
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work
-from engine.kernels.dense import sections
-from engine.kernels.native import EXPERT, NativeKernel, expert_layout
+from engine.kernels.dense import sections_of
+from engine.kernels.native import EXPERT, SIX, NativeKernel, expert_layout
 from engine.native.library import MatrixView
 from engine.record.layout import ExpertSpec
 from tests.engine.cuda.ptx.memory import DeviceMemory
 from tests.engine.cuda.schedule import Range, Touched, read_written
 from tests.engine.cuda.simulated_driver import SimulatedKernel, interpreted
 
-MATRIX = struct.Struct("@4i3q3qqqi3i")  # of uh_matrix: up to its kinds
-MATRIX_BYTES = 136  # of all of it
 Run = Callable[[DeviceMemory, tuple[int, int, int], Sequence[bytes]], Touched]
 
 
@@ -165,29 +162,31 @@ class StandIn:
 
     def _product(self, memory: DeviceMemory, grid: tuple[int, int, int], arguments: Sequence[bytes]) -> Touched:
         """A matrix beside the experts, the only one of a layout: one for all rows, or one of each of several heads."""
-        rows, cols = struct.unpack_from("<ii", arguments[0])
-        at = ctypes.sizeof(expert_layout(*next(iter(self._known.values())))) - MATRIX_BYTES  # the last of three
-        _, _, _, stored, *numbers = MATRIX.unpack_from(arguments[0], at)
-        codes, params, (bias, unit, group), kinds = numbers[:3], numbers[3:6], numbers[6:9], numbers[9:12]
-        kind, heads = max(kinds), grid[1]
-        assert (unit, kind in CODES) == (0, True)
+        layout = type(expert_layout(*next(iter(self._known.values())))).from_buffer_copy(arguments[0])
+        own, heads = layout.matrix[2], grid[1]
+        (rows, cols, _, stored), planes = own.size, next(n for n, kind in enumerate(own.kind, 1) if kind)
+        view = MatrixView(
+            rows=rows, cols=cols, groups=stored // own.group, group=own.group, kind=own.kind[planes - 1],
+            form=own.form[planes - 1], zero=own.zero[planes - 1], table=ctypes.addressof(own.table),
+        )  # fmt: skip
+        assert (own.unit, sum(map(bool, own.kind))) == (0, 1)
         experts, slots, given = (struct.unpack("<q", a)[0] for a in arguments[1:4])
         (out,) = struct.unpack("<q", arguments[-1])
-        sizes, places = sections(rows, cols, CODES[kind], group), [*codes[:kind], params[kind - 1]]
-        if bias >= 0:
-            sizes, places = [*sizes, 4 * rows], [*places, bias]
+        sizes, places = [nbytes for _, nbytes in sections_of(view)], [*own.codes[:planes], own.params[planes - 1]]
+        if own.bias >= 0:
+            sizes, places = [*sizes, 4 * rows], [*places, own.bias]
         reads, writes = [(experts, heads * EXPERT.size)], []
         for head in range(heads):
             listed = read_written(memory, experts + head * EXPERT.size, EXPERT.size)
-            block, *_, planes, first, count, _ = EXPERT.unpack(listed)
-            assert (planes, first, grid) == (kind, head, (-(-rows // 64), heads, -(-count // 32)))
+            block, *_, used, first, count, _ = EXPERT.unpack(listed)
+            assert (used, first, grid) == (planes, head, (-(-rows // 64), heads, -(-count // 32)))
             own = read_written(memory, slots + 4 * first, 4 * count)
             assert own == np.arange(first, first + count, dtype=np.int32).tobytes()
             held = [bytearray(read_written(memory, block + at, n)) for at, n in zip(places, sizes, strict=True)]
-            view = MatrixView(rows=rows, cols=cols, groups=stored // group, group=group, kind=kind)
             view.unit = struct.unpack("<f", read_written(memory, block, 4))[0]
             where = [ctypes.addressof((ctypes.c_char * len(data)).from_buffer(data)) for data in held]
-            view.codes[:kind], view.params, view.bias = where[:kind], where[kind], [*where, 0][kind + 1]
+            view.codes[:] = (where[0], 0, where[1]) if view.kind == SIX else (*where[:planes], 0, 0)[:3]
+            view.params, view.bias = where[planes], [*where, 0][planes + 1]
             y = self._kernel.linear(view, self._x[given][first : first + count], torch.empty(count, rows))
             memory.write(out + 4 * first * rows, y.numpy().tobytes())
             writes.append((out + 4 * first * rows, 4 * count * rows))

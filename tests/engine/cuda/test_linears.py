@@ -8,19 +8,22 @@ from contextlib import closing
 import pytest
 import torch
 
-from engine.cuda import linears
+from engine.cuda import linears, prefill
 from engine.cuda.device import CardDevice
 from engine.cuda.driver import Driver
 from engine.cuda.errors import CardError
 from engine.cuda.linears import CardLinears, LinearPlace, Tried
 from engine.cuda.matrices import CardMatrix, nbytes_of
 from engine.cuda.ptx_files import read_ptx
-from engine.kernels.dense import PackedMatrix, raw_view, set_bias
+from engine.kernels.dense import PackedMatrix, raw_view, sections_of, set_bias
 from engine.kernels.native import NativeKernel
 from engine.native.library import isas
 from engine.native.memory import Arena
 from engine.native.op_graph import GraphStep, OpGraph, linear
+from engine.quantization.coded import Coded
+from engine.quantization.exact import pack_dense
 from tests.engine.cuda.simulated_driver import LAUNCH_FAILED, SimulatedDriver, interpreted
+from tests.engine.quantization.grouped_codes import KINDS, made
 
 PTX = read_ptx("sm_80") + b"\0"
 ROOM = 1 << 20
@@ -78,6 +81,35 @@ class Layer:
 
 def same(found: torch.Tensor, expected: torch.Tensor) -> bool:
     return torch.equal(found, expected) if IN_ORDER else torch.allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_matrices_that_keep_their_sources_codes_are_computed_there_too(kernel: NativeKernel, kind: str) -> None:
+    coding = KINDS[kind][0]
+    grouped = made(coding, ROWS, 256)
+    held = Coded(pack_dense(coding, ROWS, 256, (grouped.rows(0, 16), grouped.rows(16, ROWS))), coding, ROWS, 256)
+    bias, random = torch.randn(ROWS), torch.Generator().manual_seed(3)
+    set_bias(held.view, bias)
+    x, y = torch.randn(40, 256, generator=random), torch.empty(40, ROWS)
+    expected = kernel.linear(held.view, x, torch.empty(40, ROWS))
+    graph = OpGraph([linear(held.view, x[:1], y[:1])])
+    with closing(CardDevice(Driver(SimulatedDriver(compiler=interpreted)), 0)) as device:
+        on_card = CardLinears(device, PTX, kernel, [LinearPlace(graph, *own) for own in graph.linears()], ROOM)
+        assert on_card.count == 1
+        assert sum(nbytes for _, nbytes in sections_of(held.view)) == held.data.nbytes - 64  # but for the unit's line
+        step = GraphStep(0)
+        step.set(0, [], 1)
+        kernel.run_graph(graph, step)
+        assert on_card.computed > 0
+        assert same(y[:1], expected[:1])
+        if not kernel.exact:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(
+                    prefill, "measure", lambda *args: (prefill.SideCost(0.0, 1e-6), prefill.SideCost(1.0, 1e-3))
+                )
+                prompts = prefill.CardPrefill(device, PTX, kernel, on_card.matrices)
+            assert same(kernel.linear(held.view, x, y), expected)
+            assert prompts.computed == 1
 
 
 @pytest.mark.parametrize("bits", [4, 8])
