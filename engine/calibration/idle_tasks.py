@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from engine.calibration.calibrator import QUICK, TOKENS, Calibrator
+from engine.calibration.card_check import CardCheck
 from engine.calibration.policy_fit import PolicyFitter
 from engine.calibration.teaching import GateTeacher, TableTeacher
 from engine.errors import Kind, UnderhillError
@@ -48,6 +49,7 @@ class IdleTasks:
         self._task: Task | None = None
         self._logged = False  # that it began
         self.queue: list[Callable[[], None]] = [
+            self._check_card,
             self._calibrate,
             self._teach_gates,
             self._teach_tables,
@@ -129,6 +131,11 @@ class IdleTasks:
             if self._logged:
                 _log.info("%s of %s is done", type(task).__name__, self._session.card.name)
             self._end()
+
+    def _check_card(self) -> None:
+        self._doing = lambda share: msg("Checking the GPU")
+        self._failed = lambda sentence: msg("Can't check the GPU: {sentence}", sentence=sentence)
+        self._task = CardCheck(self._session)
 
     def _calibrate(self) -> None:
         session = self._session

@@ -274,6 +274,11 @@ class CardLayers:
         """What made the card fail; the processor computed the run that it was asked for. None: it works."""
         return self.matrices.error
 
+    def rest(self, resting: bool) -> None:
+        """Leave runs to the processor, or take them again, if it works."""
+        for run in self.runs:
+            self.use(run, card=not resting)
+
     def stop(self) -> None:
         """From now on the processor computes all. Safe to call twice."""
         for run in self.runs:

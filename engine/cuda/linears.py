@@ -101,6 +101,11 @@ class CardLinears:
         """What made the card fail; the processor computed the product that it was asked for. None: it works."""
         return None if self._matrices is None else self._matrices.error
 
+    def rest(self, resting: bool) -> None:
+        """Leave products to the processor, or take them again."""
+        for tried in self._kept:
+            tried.place.graph.put_on_card(tried.place.at, 0 if resting else tried.matrix.address)
+
     def stop(self) -> None:
         """From now on the processor computes all. Safe to call twice."""
         for tried in self._kept:

@@ -75,6 +75,7 @@ class CardPrefill:
         self.nbytes, self.count, self.computed, self.worst = 0, 0, 0, 0.0
         self.least: dict[Shape, int] = {}
         self.error: CardError | None = None
+        self._resting = False
         self._registered: list[int] = []
         self._full: dict[tuple[int, int], CommandList] = {}  # of whole pieces, by block and stream
         fitting = [] if kernel.exact else [matrix for matrix in matrices if rows_of(matrix.view)]
@@ -121,7 +122,7 @@ class CardPrefill:
 
     def _take(self, matrix: CardMatrix, least: int, x: Tensor, y: Tensor) -> bool:
         """See NativeKernel.elsewhere."""
-        if x.shape[0] < least:
+        if self._resting or x.shape[0] < least:
             return False
         try:
             self.multiply(matrix, x, y)
@@ -131,6 +132,10 @@ class CardPrefill:
             return False
         self.computed += 1
         return True
+
+    def rest(self, resting: bool) -> None:
+        """Leave products to the processor, or take them again."""
+        self._resting = resting
 
     def stop(self) -> None:
         """From now on the processor computes all. Safe to call twice."""

@@ -66,6 +66,7 @@ class CardAttention:
         self.nbytes, self.computed, self.worst = 0, 0, 0.0
         self.least: dict[int, int] = {}
         self.error: CardError | None = None
+        self._resting = False
         self._shapes = _shapes_of(layers)
         if not self._shapes:
             return
@@ -103,7 +104,7 @@ class CardAttention:
 
     def _take(self, call: Attending) -> bool:
         """See NativeKernel.attends."""
-        least = self.least.get(call.rows.number)
+        least = None if self._resting else self.least.get(call.rows.number)
         if least is None or call.rows.length > self._rows.capacity or pairs_of(call) < least:
             return False
         try:
@@ -114,6 +115,10 @@ class CardAttention:
             return False
         self.computed += 1
         return True
+
+    def rest(self, resting: bool) -> None:
+        """Leave calls to the processor, or take them again."""
+        self._resting = resting
 
     def stop(self) -> None:
         """From now on the processor computes all. Safe to call twice."""

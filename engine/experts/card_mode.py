@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from engine.cuda.arena import DeviceArena
 from engine.cuda.device import CardDevice
@@ -129,6 +130,25 @@ class CardMode:
     def _error(self) -> CardError | None:
         parts = self.layers, self.linears, self.prefill, self.attention
         return next((part.error for part in parts if part is not None and part.error is not None), None)
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Have the processor compute everything while this lasts."""
+        self._rest(True)
+        try:
+            yield
+        finally:
+            if self.alive:
+                self._rest(False)
+
+    def _rest(self, resting: bool) -> None:
+        for part in (self.linears, self.layers, self.prefill, self.attention):
+            if part is not None:
+                part.rest(resting)
+        if self.layers is not None and self._places is not None:
+            self._places.follow(None if resting else self.layers.follow)
+            self._places.ahead(None if resting else self.ahead)
+        self._runtime.use_card(None if resting else self.assistant)
 
     def _stop(self) -> None:
         """The processor computes what is no expert."""

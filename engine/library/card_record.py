@@ -1,4 +1,4 @@
-"""What was seen of a model's speed with a graphics card, kept beside its store for the next plan."""
+"""What was seen of a model with a graphics card, kept beside its store: its speed, and that its answers are right."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.planning.facts import CardSeen
 from engine.regular_file import read_json
 from engine.store.fields import DAMAGED
 
-FILE = "card-speed.json"
+FILE, CHECKED = "card-speed.json", "card-checked.json"
 LEAST, MOST = 0.01, 1e4  # tokens a second that can be true
 
 
@@ -30,3 +30,17 @@ def keep(store: Path, seen: CardSeen) -> None:
     """For `read`; a store that cannot be written to keeps nothing."""
     with suppress(OSError):
         replace_file(store / FILE, json.dumps(asdict(seen)).encode())
+
+
+def is_checked(store: Path, conditions: str) -> bool:
+    """Whether answers were compared under these conditions; `keep_checked` notes it."""
+    try:
+        return bool(read_json(store / CHECKED) == {"conditions": conditions})
+    except DAMAGED:
+        return False
+
+
+def keep_checked(store: Path, conditions: str) -> None:
+    """For `is_checked`; a store that cannot be written to keeps nothing."""
+    with suppress(OSError):
+        replace_file(store / CHECKED, json.dumps({"conditions": conditions}).encode())

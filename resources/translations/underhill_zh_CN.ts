@@ -6531,6 +6531,21 @@
             <translation>正在校准</translation>
         </message>
         <message>
+            <location filename="../../engine/calibration/card_check.py"></location>
+            <source>Checked an answer on {name} against the CPU: KL divergence {kl} over {tokens} tokens.</source>
+            <translation>已在 {name} 上将一段回答与 CPU 比对：{tokens} 个词元的 KL 散度为 {kl}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/card_check.py"></location>
+            <source>{name} and the CPU give different results: answers differ by {worst}.</source>
+            <translation>{name} 与 CPU 的结果不同：回答相差 {worst}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/card_check.py"></location>
+            <source>Please report this with the name of the GPU. The CPU is used instead.</source>
+            <translation>请附上 GPU 型号报告此问题。现在改用 CPU。</translation>
+        </message>
+        <message>
             <location filename="../../engine/calibration/divergence.py"></location>
             <source>There is no answer to compare.</source>
             <translation>没有可对比的回答。</translation>
@@ -6579,6 +6594,16 @@
             <location filename="../../engine/calibration/evaluate.py"></location>
             <source>Each line is a JSON object with "messages", each of which has a "role" and a "content".</source>
             <translation>每行是一个 JSON 对象，其中的 "messages" 各有 "role" 和 "content"。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/idle_tasks.py"></location>
+            <source>Checking the GPU</source>
+            <translation>正在检查 GPU</translation>
+        </message>
+        <message>
+            <location filename="../../engine/calibration/idle_tasks.py"></location>
+            <source>Can't check the GPU: {sentence}</source>
+            <translation>无法检查 GPU：{sentence}</translation>
         </message>
         <message>
             <location filename="../../engine/calibration/idle_tasks.py"></location>
@@ -6954,11 +6979,6 @@
             <location filename="../../engine/cuda/layer_proof.py"></location>
             <source>{name} and the CPU give different results: attention differs by {worst}.</source>
             <translation>{name} 与 CPU 的结果不同：注意力相差 {worst}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/cuda/layer_proof.py"></location>
-            <source>Please report this with the name of the GPU. The CPU is used instead.</source>
-            <translation>请附上 GPU 型号报告此问题。现在改用 CPU。</translation>
         </message>
         <message>
             <location filename="../../engine/cuda/linears.py"></location>
