@@ -104,6 +104,24 @@ def crossing(
     return taken, through
 
 
+def crossing_first(rates: SideRates, there: int, links: Sequence[float], only_host: int) -> int:
+    """How many of a token's experts that the card lacks cross to it before its layer begins, from the first on.
+
+    Both sides wait for them, so that each has to save more than it takes. there, only_host: experts that the card and
+    the processor compute anyway. links: seconds of the way of each that could cross.
+    """
+
+    def ends(card: int, host: int) -> float:
+        return max(rates.handover + card * rates.card if card else 0.0, host * rates.host)
+
+    best, taken, link = ends(there, len(links) + only_host), 0, 0.0
+    for number, way in enumerate(links, 1):
+        link += way
+        if (through := link + ends(there + number, len(links) - number + only_host)) < best:
+            best, taken = through, number
+    return taken
+
+
 def surely_more(uses: float, others: float) -> float:
     """By how much one was used more often than another, less what chance does to such counts.
 

@@ -14,7 +14,7 @@ from engine.experts.backend import Step
 from engine.experts.cache.resident_table import LayerTable
 from engine.experts.card.ahead import CardAhead
 from engine.experts.card.residency import CardCache, CardFullError, ReadParts
-from engine.experts.card.split import Crossing, SideRates, crossing, split, surely_more, worth_bringing
+from engine.experts.card.split import SideRates, crossing_first, split, surely_more, worth_bringing
 from engine.experts.execution.card_share import BatchShare, CardShares, Computed
 from engine.experts.execution.requests import Call, ExpertRequest
 from engine.experts.keys import ExpertKey
@@ -165,9 +165,8 @@ class CardAssistant:
         able = [key for key, own in zip(keys, wanted, strict=True) if self._can_cross(key, own)]
         if self.crossing:
             return able
-        ways = [Crossing(1, held.spec(key).layout.bytes_for(held.here(key)) / rate) for key in able]
-        there, rest = len(chosen) - len(lacking), len(lacking) - len(able)
-        return able[: crossing(self.rates, [1] * there, ways, [1] * rest)[0]]
+        links = [held.spec(key).layout.bytes_for(held.here(key)) / rate for key in able]
+        return able[: crossing_first(self.rates, len(chosen) - len(lacking), links, len(lacking) - len(able))]
 
     def _can_cross(self, key: ExpertKey, asked: RequestedPrecision) -> bool:
         """Whether memory has it as finely as is asked of it: one that may be skipped is not worth its way."""

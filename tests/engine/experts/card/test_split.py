@@ -7,7 +7,16 @@ import random
 
 import pytest
 
-from engine.experts.card.split import LEARN, Crossing, SideRates, crossing, split, surely_more, worth_bringing
+from engine.experts.card.split import (
+    LEARN,
+    Crossing,
+    SideRates,
+    crossing,
+    crossing_first,
+    split,
+    surely_more,
+    worth_bringing,
+)
 
 LAPTOP = SideRates(host=60e-6, card=15e-6, handover=90e-6)
 
@@ -50,6 +59,17 @@ def test_no_other_number_that_crosses_would_end_sooner(seed: int) -> None:
     every = [crossed_ends(rates, there, lacking, rest, n) for n in range(len(lacking) + 1)]
     assert every[taken] == pytest.approx(min(every))
     assert seconds <= every[taken] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_of_one_token_no_other_number_that_crosses_first_would_end_sooner(seed: int) -> None:
+    rng = random.Random(seed)
+    rates = SideRates(*(10 ** rng.uniform(-6, -3) for _ in range(3)))
+    there, rest = rng.randrange(5), rng.randrange(5)
+    links = [10 ** rng.uniform(-6, -4) for _ in range(rng.randrange(9))]
+    found = crossing_first(rates, there, links, rest)
+    every = [sum(links[:n]) + ends(rates, there + n, 0, len(links) - n + rest, 0) for n in range(len(links) + 1)]
+    assert every[found] == pytest.approx(min(every))
 
 
 def test_the_more_tokens_the_more_experts_cross() -> None:
