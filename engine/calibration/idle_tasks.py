@@ -15,6 +15,7 @@ from engine.errors import Kind, UnderhillError
 from engine.library.computer import LARGE, IdleProbe, machine_at
 from engine.library.facts import largest_file
 from engine.library.listing import TOY
+from engine.session.card_session import CardSession
 from engine.session.session import Session
 from engine.translatable import NO_TEXT, Translatable, msg
 
@@ -49,13 +50,13 @@ class IdleTasks:
         self._task: Task | None = None
         self._logged = False  # that it began
         self.queue: list[Callable[[], None]] = [
-            self._check_card,
             self._calibrate,
             self._teach_gates,
             self._teach_tables,
             self._fit,
         ]  # each begins a task
         self._generation, self._low = session.tables.generation, session.low
+        self._card: CardSession | None = None  # the one that is checked, or was
         self._again = False  # whether the next calibration begins anew
         self._begun = self._calibrate  # what began the task under way
         self._doing: Callable[[int], Translatable] = lambda share: NO_TEXT  # what is being done, so many percent of it
@@ -93,6 +94,9 @@ class IdleTasks:
             not self._again and not self._probe.over and self._probe.ready()
         ):  # where other programs are busy, it is tried again later
             return self._measure()
+        if session.card_mode is not self._card and self._task is None:
+            self._card = session.card_mode
+            self.queue.insert(0, self._check_card)
         if session.tables.generation != self._generation:  # all that was learnt was forgotten
             self._generation = session.tables.generation
             self.queue.append(self._teach_tables)

@@ -31,6 +31,7 @@ class CardSession:
         the processor and a note says why. lost: called with a sentence when it fails later."""
         self._model, self._said = model, lost
         self.mode: CardMode | None = None
+        self.told: list[Translatable] = []  # of the model's notes, those that are about the card
         plan = model.plan
         if plan.card is None:
             return
@@ -54,7 +55,7 @@ class CardSession:
             self._without(error)
             return
         proof = self.mode.proof
-        model.notes.append(
+        self._tell(
             msg(
                 "{name} was checked against the CPU: {rows} rows of this model's experts differ by at most {worst}.",
                 name=self.mode.device.facts.name,
@@ -64,7 +65,7 @@ class CardSession:
         )
         if self.mode.layers is not None:
             there, here = self.mode.layers.seconds
-            model.notes.append(
+            self._tell(
                 msg(
                     "{size} of attention in GPU memory, up to {tokens} tokens: {there} ms per token instead of {here}.",
                     size=size(self.mode.layers.nbytes),
@@ -74,10 +75,10 @@ class CardSession:
                 )
             )
         else:
-            model.notes.append(_why_attention_stays(model, self.mode.device.facts.name))
+            self._tell(_why_attention_stays(model, self.mode.device.facts.name))
         if self.mode.linears.count:
             there, here = self.mode.linears.seconds
-            model.notes.append(
+            self._tell(
                 msg(
                     "{size} of shared weights in GPU memory: {there} ms per token instead of {here}.",
                     size=size(self.mode.linears.nbytes),
@@ -85,6 +86,17 @@ class CardSession:
                     here=f"{1e3 * here:.1f}",
                 )
             )
+
+    def opened_again(self) -> CardSession:
+        """Closed, and opened as the model's plan says now: another card, none, or one."""
+        self.close()
+        notes = self._model.notes
+        notes[:] = [note for note in notes if note not in self.told]
+        return CardSession(self._model, self._said)
+
+    def _tell(self, note: Translatable) -> None:
+        self.told.append(note)
+        self._model.notes.append(note)
 
     @property
     def alive(self) -> bool:
@@ -100,7 +112,7 @@ class CardSession:
         model = self._model
         sentence = msg("CPU only. {sentence}", sentence=error.message)
         model.plan = seen_again(without_card(model.plan), model.machine, model.facts, model.settings)
-        model.notes.append(sentence)
+        self._tell(sentence)
         return sentence
 
     def _lost(self, error: CardError) -> None:

@@ -319,14 +319,14 @@ class Session(LoadedModel):
         wanted = settings.validated({**self.settings, **changes}, settings.ENGINE)
         for s in settings.ENGINE:
             if not s.live and wanted[s.name] != self.settings[s.name]:
-                raise UnderhillError(
-                    Kind.BAD_REQUEST,
-                    msg("Reload the model to apply {label}.", label=s.label),
-                    msg("Reload it."),
-                )
+                needed = msg("Reload the model to apply {label}.", label=s.label)
+                raise UnderhillError(Kind.BAD_REQUEST, needed, msg("Reload it."))
+        switched = (wanted["mode"], wanted["card"]) != (self.settings["mode"], self.settings["card"])
+        if switched:
+            offload.demand(str(wanted["mode"]), lambda: self.machine.gpus)
         thresholds = thresholds_for(self.store.path, wanted)
         facts = dataclasses.replace(self.facts, low=coarse_bits(self.facts, wanted))
-        plan = self._new_plan(wanted, facts)
+        plan = self._new_plan(wanted, facts, switched=switched)
         ahead = self.ahead.wanted
         self.context.bound(plan.context, plan.chunk)
         self.cache_budget.plan(
@@ -341,6 +341,10 @@ class Session(LoadedModel):
             self.runtime.set_low(self.low)
             self.card = dataclasses.replace(self.card, calibration=dials.at(self.store.path, self.low))
         self.settings, self.plan = wanted, plan
+        if switched:
+            self.card_mode = self.card_mode.opened_again()
+            self.card_speed = CardSpeed(self, self.card_mode.mode)
+            self.warm.use_card(self.card_mode.mode)
         self.apply_kv_dtype()
         self.speed_check.begin()
         _limit_heap(self.plan)
@@ -356,27 +360,22 @@ class Session(LoadedModel):
         if place is not None:  # what stands for pictures is told as the token that the template has for them
             ids = [place if one < 0 else one for one in ids]
         if known and max(ids) >= known:
-            raise UnderhillError(
-                Kind.BROKEN_FILE,
-                msg(
-                    "The tokenizer doesn't match the model: token {ids} of {known}.",
-                    ids=max(ids),
-                    known=known,
-                ),
-                msg("Import the model again with its own tokenizer."),
-            )
+            found = msg("The tokenizer doesn't match the model: token {ids} of {known}.", ids=max(ids), known=known)
+            raise UnderhillError(Kind.BROKEN_FILE, found, msg("Import the model again with its own tokenizer."))
         self.cache_budget.computing(len(ids), lambda: self.context.rows_coming, image=image)
         self.runtime.begin_pass(ids, position)
 
-    def _new_plan(self, wanted: Mapping[str, Any], facts: ModelFacts) -> Plan:
+    def _new_plan(self, wanted: Mapping[str, Any], facts: ModelFacts, *, switched: bool) -> Plan:
         """For what is open now. Bytes that this model holds are given out again; those for computing may lie in the
-        allocator's hands, which counts as theirs.
+        allocator's hands, which counts as theirs. switched: another device is to compute.
         """
         machine, in_use = self._machine_without()
         tokens = min(self._context_planned, self.context.needed + SPARE_TOKENS)
         dense, packed = self.plan.dense, self.plan.packed
         held = self.context.nbytes
         opened = planning.Opened(dense, self._context_planned, tokens, held, packed=packed, mtp=self.plan.mtp)
+        if switched:
+            return offload.make_plan_with_card(machine, facts, wanted, in_use, opened)
         return offload.carried_over(planning.make_plan(machine, facts, wanted, in_use, opened), self.plan)
 
     def recommended(self) -> Recommended:

@@ -47,10 +47,13 @@ class WarmStart:
             # Behind those, as many of every layer: a first prompt uses nearly all of them.
             self.left.extend(dict.fromkeys((*known, *sorted(every, key=lambda key: key.expert))))
         self.read = 0  # experts that came so
-        self._card = card
+        self.use_card(card)
+
+    def use_card(self, card: CardMode | None) -> None:
+        """Fill this card from now on; None: there is none."""
         # Behind what chats use, all others: what fits the card is faster there, whoever asks for it first.
-        keys = dict.fromkeys((*self._history.likely(), *model.runtime.cache.keys))
-        self.for_card = [] if card is None else card.likely_first(list(keys))
+        keys = dict.fromkeys((*self._history.likely(), *self._model.runtime.cache.keys))
+        self._card, self.for_card = card, [] if card is None else card.likely_first(list(keys))
 
     @property
     def complete(self) -> bool:

@@ -116,6 +116,7 @@ class CardShares:
         there = [(r, held.expert(r.key)) for r in requests if r.tier and r.tier <= held.tier(r.key) <= r.full]
         share = self._planned(call, requests, there)
         if not share.taken:
+            held.give_blocks(share.blocks)
             return None
         share.done = self._worker.submit(self._compute, share)
         return share
@@ -192,6 +193,8 @@ class CardShares:
             for piece in self._pieces(share.there):
                 self._run(share, piece)
             for number, group in enumerate(groups):
+                if share.stopped:
+                    return
                 if sent == number:
                     send()
                 for own in group:

@@ -300,8 +300,7 @@ def test_a_mode_that_cannot_run_is_greyed_out_and_says_why(qtbot: QtBot, launch:
     assert box.itemData(3, Qt.ItemDataRole.ToolTipRole) == "No graphics card was found."
     qtbot.keyClick(box, Qt.Key.Key_End)
     assert box.currentData() == "cpu"  # the last that can be chosen
-    assert "Reload the model" in dialog.editors["mode"].note.text()
-    assert not dialog.reload_button.isHidden()
+    assert dialog.reload_button.isHidden()  # it computes there from the next answer on
     dialog.reject()
 
 

@@ -62,10 +62,10 @@ def test_what_needs_a_reload_is_offered_for_the_open_model_only(qtbot: QtBot, la
     underhill.window.preferences.set(LARGE.name, "context_length", 2048)
     dialog = underhill.window.settings.open()
     dialog.scope.setCurrentIndex(dialog.scope.findData(LARGE.name))
-    choose(dialog, "mode", "cpu")
+    choose(dialog, "direct_io", "on")
     assert dialog.reload_button.isHidden()
     dialog.scope.setCurrentIndex(0)
-    choose(dialog, "mode", "cpu")
+    choose(dialog, "direct_io", "on")
     assert not dialog.reload_button.isHidden()
     dialog.reject()
 

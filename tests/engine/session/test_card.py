@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -15,6 +16,7 @@ from engine.cuda.arena import DeviceArena
 from engine.cuda.commands import CommandList
 from engine.cuda.driver import Driver
 from engine.cuda.errors import no_driver
+from engine.errors import UnderhillError
 from engine.experts import card_mode, lookahead
 from engine.experts.card import split
 from engine.experts.execution import card_proof
@@ -171,6 +173,26 @@ def test_a_card_that_is_lost_in_the_middle_of_an_answer_is_said_once(card: Simul
         session.update({"dial": "fast"})
         assert session.plan.mode == offload.CPU
         assert not any("of experts in GPU memory" in sentence for sentence in session.sentences)
+    assert card.leaks == []
+
+
+def test_another_device_computes_from_the_next_answer_on(card: SimulatedDriver, alone: str) -> None:
+    with opened(mode="cpu") as session:
+        for mode in ("cpu-assisted", "cpu", "cpu-assisted"):
+            session.update({"mode": mode})
+            assert session.plan.mode == mode
+            assert session.card_mode.alive == (mode != "cpu")
+            told = [sentence for sentence in session.sentences if "was checked against the CPU" in sentence]
+            assert len(told) == (mode != "cpu")
+            assert session.generate(HELLO, GREEDY, (), Listener()).text == alone
+            if mode == "cpu":
+                assert card.leaks == []
+            else:
+                assert session.card_mode.mode.assistant.ran > 50  # type: ignore[union-attr]
+        session.machine = dataclasses.replace(session.machine, gpus=())
+        with pytest.raises(UnderhillError, match="can't run here"):
+            session.update({"mode": "gpu"})
+        assert session.plan.mode == "cpu-assisted"
     assert card.leaks == []
 
 
