@@ -94,7 +94,7 @@ class IdleTasks:
             not self._again and not self._probe.over and self._probe.ready()
         ):  # where other programs are busy, it is tried again later
             return self._measure()
-        if session.card_mode is not self._card and self._task is None:
+        if session.card_mode.alive and session.card_mode is not self._card and self._task is None:
             self._card = session.card_mode
             self.queue.insert(0, self._check_card)
         if session.tables.generation != self._generation:  # all that was learnt was forgotten
