@@ -57,7 +57,7 @@ install_runtime() { # ENVIRONMENT
 }
 
 install_dev() { # ENVIRONMENT
-    _install_locked "$1" dev "Installing the test tools (about 140 MB)"
+    _install_locked "$1" dev "Installing the test tools (about 160 MB)"
 }
 
 install_compiler() { # ENVIRONMENT: a C compiler as a Python package
@@ -83,7 +83,7 @@ from pathlib import Path
 import numpy, safetensors, tokenizers, torch
 
 # The compiler of our own kernels for cards (requirements/dev.txt) needs nothing else of CUDA.
-ours = re.compile(r"nvidia.cuda.nvrtc.cu12$", re.I)
+ours = re.compile(r"nvidia.cuda.(nvrtc|nvcc).cu12$", re.I)
 cuda = sorted(d.name for d in distributions() if re.match(r"(?i)nvidia|triton|cuda", d.name) and not ours.match(d.name))
 if cuda and not Path(sys.argv[1], "general-torch").exists():
     sys.exit(f"CUDA packages came in, which nothing needs: {', '.join(cuda)}")

@@ -63,6 +63,7 @@ def test_a_graphics_card_makes_no_difference(checkout: Checkout) -> None:
         (True, "nvidia_cublas", True),
         (False, "numpy", True),
         (False, "nvidia_cuda_nvrtc_cu12", True),
+        (False, "nvidia_cuda_nvcc_cu12", True),
     ],
 )
 def test_the_guard_finds_cuda_that_came_unasked(

@@ -7,6 +7,8 @@ import json
 import re
 import shutil
 import subprocess
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,14 @@ KERNELS = {
     "uh_route",
 }  # fmt: skip
 needs_nvrtc = pytest.mark.skipif(find_nvrtc() is None, reason="the package nvidia-cuda-nvrtc-cu12 is not installed")
-needs_ptxas = pytest.mark.skipif(shutil.which("ptxas") is None, reason="there is no ptxas on the path")
+
+
+def assemblers() -> list[str]:
+    """Every ptxas: that of the path, and that of the package, which are of different years."""
+    found = [shutil.which("ptxas")]
+    with suppress(PackageNotFoundError):
+        found += [str(file.locate()) for file in files("nvidia-cuda-nvcc-cu12") or () if file.name == "ptxas"]
+    return [own for own in found if own]
 
 
 def shipped(flavour: Flavour) -> str:
@@ -91,15 +100,16 @@ def test_a_mistake_in_a_kernel_is_told_with_its_line(monkeypatch: pytest.MonkeyP
         compile_ptx(FLAVOURS[0], nvrtc)
 
 
-@needs_ptxas
+@pytest.mark.skipif(not assemblers(), reason="there is no ptxas")
 @pytest.mark.long
+@pytest.mark.parametrize("ptxas", assemblers(), ids=[f"assembler {n}" for n in range(len(assemblers()))])
 @pytest.mark.parametrize(
     ("flavour", "card"), [("sm_75", "sm_75"), ("sm_80", "sm_80"), ("sm_80", "sm_86"), ("sm_80", "sm_89")]
 )
-def test_an_assembler_takes_it_and_spills_nothing(flavour: str, card: str, tmp_path: Path) -> None:
+def test_an_assembler_takes_it_and_spills_nothing(ptxas: str, flavour: str, card: str, tmp_path: Path) -> None:
     source = tmp_path / "kernels.ptx"
     source.write_bytes(read_ptx(flavour))
-    command = ["ptxas", f"-arch={card}", "-v", str(source), "-o", str(tmp_path / "out")]
+    command = [ptxas, f"-arch={card}", "-v", str(source), "-o", str(tmp_path / "out")]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     found = re.findall(r"entry function '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores", told, re.DOTALL)
     assert {name for name, _, _ in found} == KERNELS
