@@ -15,7 +15,7 @@ from engine.cuda.device import CardDevice
 from engine.cuda.matrices import ROWS, CardMatrices, supports
 from engine.cuda.operands import BLOCK, Operands, Vectors
 from engine.kernels.dense import sections_of
-from engine.kernels.native import EXPERT, matrix_layout, planes_of
+from engine.kernels.native import EXPERT, matrix_layout
 from engine.native.library import MatrixView
 from engine.native.op_graph import Op
 
@@ -85,7 +85,7 @@ class HeadMatrices:
             made[own : own + 4] = bytes(ctypes.c_float(view.unit))
             for offset, size, source in zip(at, sizes, sources, strict=True):
                 ctypes.memmove(start + own + offset, source + head * size, size)
-            EXPERT.pack_into(made, experts + head * EXPERT.size, *[block + own] * 4, planes_of(view), head, 1, 0)
+            EXPERT.pack_into(made, experts + head * EXPERT.size, *[block + own] * 4, view.planes, head, 1, 0)
             made[slots + head * _SLOT : slots + (head + 1) * _SLOT] = head.to_bytes(_SLOT, "little")
         self._matrices.send(block, start, nbytes)
         return _Placed(matrix_layout(one, at[:-1], at[-1], -1, 0), block + experts, block + slots)

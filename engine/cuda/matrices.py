@@ -16,7 +16,7 @@ from engine.cuda.device import CardDevice
 from engine.cuda.errors import CardError, refused
 from engine.cuda.operands import BLOCK, Operands, Vectors
 from engine.kernels.dense import sections_of
-from engine.kernels.native import EXPERT, RAW, matrix_layout, planes_of
+from engine.kernels.native import EXPERT, RAW, matrix_layout
 from engine.native.library import MatrixView, load_library
 
 ROWS = 64  # of a matrix, that a block computes
@@ -56,7 +56,7 @@ def nbytes_of(view: MatrixView) -> int:
 
 def as_expert(view: MatrixView, block: int, rows: int) -> bytes:
     """A matrix in a block of the card, as kernels take an expert, whose down matrix meets so many rows."""
-    return EXPERT.pack(block, block, block, block, planes_of(view), 0, rows, 0)
+    return EXPERT.pack(block, block, block, block, view.planes, 0, rows, 0)
 
 
 class CardMatrix:

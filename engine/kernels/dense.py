@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import damaged_checkpoint
-from engine.kernels.native import RAW, SIX, NativeKernel, planes_of
+from engine.kernels.native import RAW, SIX, NativeKernel
 from engine.native.library import MatrixView
 from engine.native.memory import Arena
 from engine.record.coding import FORMS, params_bytes
@@ -43,8 +43,8 @@ def sections(rows: int, cols: int, bits: int, group: int) -> list[int]:
 def sections_of(view: MatrixView) -> list[tuple[int, int]]:
     """Address and bytes of each part of the codes of a matrix in tiles, and of its scales at last."""
     rows, cols = aligned(view.rows, ROWS_PER_TILE), view.groups * view.group
-    bits = (2, 4) if view.kind == SIX else PLANE_BITS[: planes_of(view)]
-    at = (view.codes[0], view.codes[2]) if view.kind == SIX else view.codes[: planes_of(view)]
+    bits = (2, 4) if view.kind == SIX else PLANE_BITS[: view.planes]
+    at = (view.codes[0], view.codes[2]) if view.kind == SIX else view.codes[: view.planes]
     codes = [(address, rows * cols * plane // 8) for address, plane in zip(at, bits, strict=True)]
     return [*codes, (view.params, params_bytes(FORMS[view.form], rows, cols, view.group))]
 

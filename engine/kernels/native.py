@@ -125,25 +125,17 @@ def expert_layout(spec: ExpertSpec, activation: Activation) -> _Layout:
     return layout
 
 
-def planes_of(view: MatrixView) -> int:
-    """Parts that the codes of a matrix in tiles lie in."""
-    return view.kind if view.kind < TABLED else 2  # of which a table's and those of 6 bits have two
-
-
 def matrix_layout(view: MatrixView, codes: Sequence[int], params: int, bias: int, unit: int) -> _Layout:
     """A matrix of tiles as the down matrix of an expert, whose parts all begin at one address.
 
     codes, params, bias, unit: where these lie, in bytes from there; bias -1: none.
     """
-    planes = planes_of(view)
-    layout = _Layout(view.rows, view.cols, 8 if planes == 3 else 4)
+    planes, layout = view.planes, _Layout(view.rows, view.cols, 8 if view.planes == 3 else 4)
     at = layout.matrix[_MATRICES.index("down")]
     at.size[:] = (view.rows, view.cols, aligned(view.rows, ROWS_PER_TILE), view.groups * view.group)
-    at.codes[:planes], at.params[planes - 1] = codes, params
+    at.codes[:planes], at.params[planes - 1], at.bias, at.unit, at.group = codes, params, bias, unit, view.group
     at.kind[planes - 1], at.form[planes - 1], at.zero[planes - 1] = view.kind, view.form, view.zero
-    if view.table:
-        ctypes.memmove(at.table, view.table, len(at.table))
-    at.bias, at.unit, at.group = bias, unit, view.group
+    ctypes.memmove(at.table, view.table, len(at.table) if view.table else 0)
     return layout
 
 

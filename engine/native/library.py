@@ -115,3 +115,8 @@ class MatrixView(ctypes.Structure):
         ("zero", ctypes.c_float),
         ("table", ctypes.c_void_p),
     )
+
+    @property
+    def planes(self) -> int:
+        """Parts that the codes of a matrix in tiles lie in: those of a table and those of 6 bits in two."""
+        return self.kind if self.kind <= 3 else 2
